@@ -1,0 +1,1 @@
+//! From raw material to a merged result: pure functions, no clock, no I/O.

@@ -1,0 +1,114 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    ARTIFACT_SCHEMA_VERSION, EngineName, Finding, LaneId, ReviewArtifact, ReviewTarget,
+    ReviewerEntry, ReviewerError, ReviewerId,
+};
+
+/// One line of the event stream (SPEC 14.4).
+///
+/// Frames of a batch carry the lane they belong to as their last key.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Frame {
+    /// Always [`ARTIFACT_SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: ReviewEvent,
+    /// The lane it happened in; only in a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lane_id: Option<LaneId>,
+}
+
+impl Frame {
+    /// Wraps an event of a run without lanes.
+    pub fn new(event: ReviewEvent) -> Self {
+        Self {
+            schema_version: ARTIFACT_SCHEMA_VERSION,
+            event,
+            lane_id: None,
+        }
+    }
+}
+
+/// What happened, as the stream tells it. A stream ends with exactly one terminal event.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ReviewEvent {
+    /// The target is resolved and reviewers are about to be checked.
+    RunStarted {
+        /// The working folder, as it was given.
+        cwd: String,
+        /// What is reviewed.
+        target: ReviewTarget,
+        /// Who reviews it.
+        reviewers: Vec<ReviewerSummary>,
+    },
+    /// A reviewer's preflight begins.
+    PreflightStarted {
+        /// Whose.
+        reviewer_id: ReviewerId,
+    },
+    /// A reviewer's preflight ended.
+    PreflightFinished {
+        /// Whose.
+        reviewer_id: ReviewerId,
+        /// Whether the reviewer can run.
+        ok: bool,
+        /// How long it took, in milliseconds.
+        timing_ms: u64,
+    },
+    /// A reviewer begins to review.
+    ReviewerStarted {
+        /// Which.
+        reviewer_id: ReviewerId,
+    },
+    /// A reviewer answered. Provisional: only the final artifact counts.
+    ReviewerResult {
+        /// Which.
+        reviewer_id: ReviewerId,
+        /// Always true.
+        provisional: bool,
+        /// Its entry.
+        artifact: Box<ReviewerEntry>,
+    },
+    /// A reviewer failed.
+    ReviewerFailed {
+        /// Which.
+        reviewer_id: ReviewerId,
+        /// Why.
+        error: ReviewerError,
+        /// Time from its permit to its failure, in milliseconds.
+        timing_ms: u64,
+    },
+    /// Terminal: the run's artifact.
+    FinalResult {
+        /// The artifact.
+        artifact: Box<ReviewArtifact>,
+    },
+    /// Terminal: the run has no artifact.
+    Error {
+        /// Why.
+        error: ReviewerError,
+        /// What diffwarden itself found; kept when every reviewer fails .
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        integrity: Vec<Finding>,
+    },
+}
+
+impl ReviewEvent {
+    /// Whether this event ends the stream.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::FinalResult { .. } | Self::Error { .. })
+    }
+}
+
+/// A selected reviewer, as `run_started` lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReviewerSummary {
+    /// Its name.
+    pub id: ReviewerId,
+    /// Its engine.
+    pub engine: EngineName,
+}

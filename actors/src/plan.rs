@@ -1,0 +1,112 @@
+//! What a run will do. Once a plan exists there are only run errors.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::engine::Engine;
+use crate::model::{
+    Coverage, EngineName, Finding, LineRange, Patch, RepoPath, ReviewLane, ReviewTarget,
+    ReviewerId, Transport, TrustReason,
+};
+use crate::prompt::{PromptBuilder, PromptShape};
+use crate::source::SourceReader;
+
+/// Everything a run needs, resolved.
+pub struct RunPlan {
+    /// The working folder, as it was given; shown in the artifact.
+    pub cwd: String,
+    /// What is reviewed.
+    pub target: Arc<ReviewTarget>,
+    /// The change.
+    pub patch: Arc<Patch>,
+    /// Where findings may point.
+    pub scope: Arc<Scope>,
+    /// What of the patch can reach a reviewer at best; reviewers may receive less.
+    pub coverage: Coverage,
+    /// The ways of looking at it; one for a run without `--focus`.
+    pub lanes: Vec<LanePlan>,
+    /// Who looks; every lane has all of them. Empty when there is nothing to review.
+    pub reviewers: Vec<ReviewerPlan>,
+    /// What diffwarden itself found in the change; empty when `surface` runs.
+    pub integrity: Vec<Finding>,
+    /// What is known before the run to speak against trusting the result.
+    pub doubts: Vec<TrustReason>,
+    /// Warnings from resolving the target.
+    pub warnings: Vec<String>,
+    /// How prompts are made.
+    pub prompts: Arc<dyn PromptBuilder>,
+    /// The reviewed revision's text.
+    pub source: Arc<dyn SourceReader>,
+    /// What failure means.
+    pub policy: Policy,
+}
+
+/// Where findings may point: the facts behind the checks of SPEC 13.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// The root of the work tree, absolute.
+    pub repo_root: PathBuf,
+    /// The same folder with every symbolic link resolved.
+    pub real_root: PathBuf,
+    /// The changed paths; `None` for a custom target, where any file of the repository will do.
+    pub changed: Option<Vec<RepoPath>>,
+    /// The added lines of every file that has some.
+    pub added: std::collections::BTreeMap<RepoPath, Vec<LineRange>>,
+}
+
+/// One lane of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LanePlan {
+    /// What it looks for.
+    pub lane: ReviewLane,
+}
+
+/// One reviewer of a run.
+#[derive(Clone)]
+pub struct ReviewerPlan {
+    /// The name it is reported under.
+    pub id: ReviewerId,
+    /// Its engine's name.
+    pub engine_name: EngineName,
+    /// How the engine is reached; absent for engines inside diffwarden.
+    pub transport: Option<Transport>,
+    /// The profile it was selected by.
+    pub profile: Option<String>,
+    /// The provider it routes through.
+    pub provider: Option<String>,
+    /// The model asked for.
+    pub model: Option<String>,
+    /// The effort asked for.
+    pub effort: Option<String>,
+    /// Its whole budget, preflight included, from its permit on; `None` for no limit.
+    pub timeout: Option<Duration>,
+    /// What its transport can take.
+    pub prompt: PromptShape,
+    /// The engine itself.
+    pub engine: Arc<dyn Engine>,
+}
+
+/// What failure means for the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Any failure is fatal (SPEC 10, 13).
+    pub strict: bool,
+    /// How many reviewers run at a time.
+    pub max_concurrency: usize,
+    /// How long a child may take to end after it was asked to.
+    pub grace: Duration,
+    /// How many bytes of each stream of a child are taken before it is ended.
+    pub max_output: usize,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            strict: false,
+            max_concurrency: 8,
+            grace: Duration::from_secs(2),
+            max_output: 64 << 20,
+        }
+    }
+}

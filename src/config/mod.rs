@@ -1,0 +1,1 @@
+//! Configuration: discovery, validation, selection of reviewers.

@@ -1,0 +1,1 @@
+//! From a target as it is typed to a resolved target and its patch.

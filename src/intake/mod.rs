@@ -1,0 +1,3 @@
+//! What is looked at before any model: limits and integrity scans.
+
+pub mod scan;

@@ -1,0 +1,1 @@
+//! Integrity scans: what no model may talk away.

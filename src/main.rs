@@ -1,0 +1,3 @@
+//! The diffwarden executable.
+
+fn main() {}

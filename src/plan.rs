@@ -1,0 +1,1 @@
+//! From typed flags and configuration to a run plan.

@@ -1,0 +1,1 @@
+//! The prompt: rubric, engagement and output contract.

@@ -1,0 +1,1 @@
+//! Where a run's events and outcome go: one sink per output mode.

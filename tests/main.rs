@@ -1,0 +1,3 @@
+//! One test binary; a module per subject.
+
+mod support;

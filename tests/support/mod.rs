@@ -1,0 +1,1 @@
+//! A hermetic place to run the binary in.
