@@ -1,1 +1,188 @@
 //! From typed flags and configuration to a run plan.
+//!
+//! Every error that ends with exit code 2 is born here, before anything runs, and the cheapest
+//! questions are asked first: the text of the target, the repository, the configuration, the
+//! selection, and only then the change itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use diffwarden_actors::engine::{CancelToken, Engine};
+use diffwarden_actors::model::{EngineName, Failure, Finding, ReviewLane, TrustReason};
+use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
+use diffwarden_actors::prompt::PromptShape;
+
+use crate::config::{self, LoadedConfig, SelectionFlags};
+use crate::engines::settings::ReviewerSettings;
+use crate::engines::surface::{ScanContext, Surface};
+use crate::engines::{self, Host, capabilities};
+use crate::env::Environment;
+use crate::git::{Repository, ResolveOptions, Resolved, TargetSpec};
+use crate::intake::scan::{self, ScanInput};
+use crate::prompt::{Builder, BuilderInput};
+
+/// What was asked for, as typed.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The working folder; `None` for the process's own.
+    pub cwd: Option<PathBuf>,
+    /// The target.
+    pub target: String,
+    /// Whether a base target takes in uncommitted changes.
+    pub include_uncommitted: bool,
+    /// Who reviews, and how.
+    pub selection: SelectionFlags,
+    /// Whether any failure is fatal.
+    pub strict: bool,
+}
+
+/// Turns a request into a plan.
+///
+/// # Errors
+///
+/// Fails with exit code 2 for anything wrong with the command line, the repository or the
+/// configuration, and with 3 when a needed program is missing.
+pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure> {
+    let spec = TargetSpec::parse(&request.target)?;
+    request.selection.check()?;
+    let cwd = WorkingFolder::new(request.cwd.as_deref())?;
+    let repository = Repository::open(&cwd.path, env)?;
+    let config = config::load(&cwd.path, Some(repository.root()), env)?;
+    let selected = config::select_reviewers(&request.selection, env, config.as_ref())?;
+    let limits = config.as_ref().map(LoadedConfig::limits).unwrap_or_default();
+    let resolved = repository.resolve(
+        &spec,
+        &ResolveOptions {
+            include_uncommitted: request.include_uncommitted,
+            ..ResolveOptions::default()
+        },
+    )?;
+    let scope = Scope::new(&resolved.target, &resolved.patch);
+    let host = Host {
+        env: env.clone(),
+        repo_root: Some(repository.root().to_path_buf()),
+    };
+    let integrity = scan_unless_surface_does(&selected, &resolved);
+    let target = Arc::new(resolved.target);
+    let patch = Arc::new(resolved.patch);
+    let builder = Builder::new(BuilderInput {
+        target: Arc::clone(&target),
+        patch: Arc::clone(&patch),
+        limits: limits.send,
+    });
+
+    let mut doubts = resolved.doubts;
+    let mut reviewers = Vec::new();
+    if target.is_diff_backed() && patch.is_empty() {
+        doubts.push(TrustReason::EmptyDiff);
+    } else {
+        let context = ScanContext {
+            commit_messages: resolved.commit_messages,
+            branch: resolved.branch,
+        };
+        for settings in &selected {
+            reviewers.push(plan_reviewer(settings, &host, &context)?);
+        }
+    }
+
+    Ok(RunPlan {
+        cwd: cwd.shown,
+        target,
+        patch,
+        scope: Arc::new(scope),
+        coverage: builder.best_coverage(),
+        lanes: vec![LanePlan {
+            lane: ReviewLane::overview(),
+        }],
+        reviewers,
+        integrity,
+        doubts,
+        warnings: resolved.warnings,
+        prompts: Arc::new(builder),
+        source: resolved.source,
+        policy: Policy {
+            strict: request.strict,
+            max_concurrency: limits.max_concurrency,
+            ..Policy::default()
+        },
+    })
+}
+
+/// Where the run looks for the repository, and how that is shown.
+struct WorkingFolder {
+    path: PathBuf,
+    shown: String,
+}
+
+impl WorkingFolder {
+    /// Takes `--cwd` as it was given: a relative path stays relative in the artifact.
+    fn new(given: Option<&Path>) -> Result<Self, Failure> {
+        let path = match given {
+            Some(path) => path.to_path_buf(),
+            None => std::env::current_dir().map_err(|error| {
+                Failure::new(
+                    diffwarden_actors::model::ErrorCode::InvalidCli,
+                    format!("the current folder cannot be read: {error}"),
+                )
+                .hint("change to a folder that exists, or pass --cwd")
+            })?,
+        };
+        let shown = path.to_string_lossy().into_owned();
+        Ok(Self { path, shown })
+    }
+}
+
+/// Scans the change for what no model may talk away, unless `surface` is there to report it.
+fn scan_unless_surface_does(selected: &[ReviewerSettings], resolved: &Resolved) -> Vec<Finding> {
+    let surface_runs = selected
+        .iter()
+        .any(|settings| settings.engine == EngineName::Surface);
+    if surface_runs || !resolved.target.is_diff_backed() {
+        return Vec::new();
+    }
+    scan::scan(
+        &ScanInput {
+            patch: &resolved.patch,
+            repo_root: Path::new(&resolved.target.repo_root),
+            commit_messages: &resolved.commit_messages,
+            branch: resolved.branch.as_deref(),
+        },
+        &CancelToken::default(),
+    )
+}
+
+fn plan_reviewer(
+    settings: &ReviewerSettings,
+    host: &Host,
+    context: &ScanContext,
+) -> Result<ReviewerPlan, Failure> {
+    let engine: Arc<dyn Engine> = match settings.engine {
+        EngineName::Surface => Arc::new(Surface::new(context.clone())),
+        _ => engines::build(settings, host)?,
+    };
+    Ok(ReviewerPlan {
+        id: settings.id.clone(),
+        engine_name: settings.engine,
+        transport: settings.transport,
+        profile: settings.profile.clone(),
+        provider: settings.provider.clone(),
+        model: settings.model.as_ref().map(|model| model.value.clone()),
+        effort: settings
+            .effort
+            .as_ref()
+            .map(|effort| effort.value.as_str().to_owned()),
+        timeout: settings.timeout,
+        prompt: prompt_shape(settings),
+        engine,
+    })
+}
+
+fn prompt_shape(settings: &ReviewerSettings) -> PromptShape {
+    capabilities::find(settings.engine, settings.transport)
+        .map(|row| PromptShape {
+            system: row.supports_system_prompt,
+            tools: row.system_prompt_tools,
+            max_chars: row.max_prompt,
+        })
+        .unwrap_or_default()
+}

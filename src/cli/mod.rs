@@ -1,1 +1,85 @@
-//! The command line.
+//! The command line: what can be typed, and which function answers it.
+//!
+//! These types hold what was typed and nothing else; [`crate::plan`] decides what it means.
+
+mod args;
+mod review;
+mod reviewers;
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, FromArgMatches as _};
+use diffwarden_actors::model::{ErrorCode, Failure};
+
+use crate::env::Environment;
+use crate::exit;
+use crate::sinks::output;
+use args::{Cli, Command};
+
+/// Runs the command line and returns the exit code.
+pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    match Cli::command()
+        .try_get_matches_from(&args)
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+    {
+        Ok(cli) => run(cli, env),
+        Err(error) => report_usage(&error, &args, env),
+    }
+}
+
+fn run(cli: Cli, env: &Environment) -> u8 {
+    match cli.command {
+        None => {
+            output::print_text(&Cli::command().render_long_help().to_string());
+            exit::OK
+        }
+        Some(Command::Review(review)) => review::run(&review, env),
+        Some(Command::Reviewers(reviewers)) => reviewers::run(&reviewers, env),
+    }
+}
+
+/// Prints what clap has to say: help and version on stdout, usage errors where this caller looks
+/// for errors.
+fn report_usage(error: &clap::Error, args: &[OsString], env: &Environment) -> u8 {
+    if !error.use_stderr() {
+        output::print_text(&error.to_string());
+        return exit::OK;
+    }
+    // The flags could not be parsed, so whether the caller reads JSON is read from the raw words.
+    let asked = |flag: &str| args.iter().any(|arg| arg == flag);
+    let failure = not_built(error).unwrap_or_else(|| {
+        let text = error.to_string();
+        let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+        Failure::new(ErrorCode::InvalidCli, message)
+    });
+    output::report_failure(
+        &failure,
+        output::ErrorForm::from_flags(asked("--json"), asked("--ndjson")),
+        env,
+    );
+    exit::USAGE
+}
+
+/// Commands that the specification has and this version lacks.
+const NOT_BUILT: [&str; 8] = [
+    "check", "config", "discover", "doctor", "edit", "init", "mcp", "show",
+];
+
+/// Says so when the command that was typed exists in the specification only.
+fn not_built(error: &clap::Error) -> Option<Failure> {
+    let typed = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg]
+        .into_iter()
+        .find_map(|kind| error.get(kind))?;
+    let ContextValue::String(word) = typed else {
+        return None;
+    };
+    NOT_BUILT.contains(&word.as_str()).then(|| {
+        Failure::new(
+            ErrorCode::InvalidCli,
+            format!("`{word}` is not built into this version of diffwarden yet"),
+        )
+        .hint("`diffwarden --help` lists what is")
+    })
+}

@@ -1,1 +1,203 @@
 //! A hermetic place to run the binary in.
+//!
+//! Every test gets a temporary folder of its own with a home, a temporary folder, a folder for
+//! executables and a repository. The environment of child processes is built from nothing, so
+//! neither the developer's git configuration nor a real engine can change a result.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// One test's world.
+pub(crate) struct TestEnvironment {
+    top: TempDir,
+}
+
+/// How the binary ended.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The exit code; a death by signal fails the test.
+    pub(crate) code: i32,
+    /// Standard output.
+    pub(crate) stdout: String,
+    /// Standard error.
+    pub(crate) stderr: String,
+}
+
+impl TestEnvironment {
+    /// Creates the folders and an empty repository on branch `main`.
+    pub(crate) fn new() -> Self {
+        let top = tempfile::Builder::new()
+            .prefix("dw-test-")
+            .tempdir()
+            .expect("a temporary folder");
+        let environment = Self { top };
+        for folder in ["home", "tmp", "bin", "repo"] {
+            fs::create_dir(environment.path(folder)).expect("a new folder");
+        }
+        environment.git(&["init", "--quiet", "--initial-branch=main"]);
+        environment
+    }
+
+    /// Creates a repository with one commit that holds `src/lib.rs`, and an uncommitted edit of it.
+    pub(crate) fn with_edit() -> Self {
+        let environment = Self::new();
+        environment.write("src/lib.rs", "pub fn one() -> u8 {\n    1\n}\n");
+        environment.commit("base");
+        environment.write("src/lib.rs", "pub fn one() -> u8 {\n    2\n}\n");
+        environment
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        // Resolved, because git and the binary print resolved paths (macOS links /tmp).
+        self.top.path().canonicalize().expect("the folder exists").join(name)
+    }
+
+    /// Returns the repository's folder.
+    pub(crate) fn repo(&self) -> PathBuf {
+        self.path("repo")
+    }
+
+    /// Returns the home folder.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    /// Returns the folder for temporary files; it must be empty after every run.
+    pub(crate) fn tmp(&self) -> PathBuf {
+        self.path("tmp")
+    }
+
+    /// Returns the folder that stands first on `PATH`.
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.path("bin")
+    }
+
+    /// Writes a file of the repository, parents included.
+    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.repo().join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).expect("parent folders");
+        }
+        fs::write(path, contents).expect("a written file");
+    }
+
+    /// Writes the user config.
+    pub(crate) fn write_config(&self, config: &Value) {
+        let folder = self.home().join(".config/diffwarden");
+        fs::create_dir_all(&folder).expect("the config folder");
+        fs::write(folder.join("diffwarden.config.json"), config.to_string()).expect("a config");
+    }
+
+    /// Stages everything and commits it.
+    pub(crate) fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "-m", message]);
+    }
+
+    /// Runs git in the repository and returns what it printed, trimmed.
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let output = self
+            .clean(Command::new("git"))
+            .current_dir(self.repo())
+            .args(args)
+            .output()
+            .expect("git runs");
+        assert!(
+            output.status.success(),
+            "git {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// Returns a command that runs the binary in the repository.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.clean(Command::new(env!("CARGO_BIN_EXE_diffwarden")));
+        command.current_dir(self.repo()).args(args);
+        command
+    }
+
+    /// Runs the binary in the repository.
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        Run::of(self.command(args).output().expect("the binary runs"))
+    }
+
+    /// Puts the scripted reviewer on `PATH` as `codex`. `script` is what it does; see
+    /// `fixtures/fake_reviewer.rs`.
+    pub(crate) fn install_codex(&self, script: &Value) {
+        let target = self.bin().join("codex");
+        fs::copy(env!("CARGO_BIN_EXE_fake-reviewer"), &target).expect("a copied executable");
+        fs::write(self.bin().join("codex.script.json"), script.to_string()).expect("a script");
+    }
+
+    /// Returns what is left in the folder for temporary files.
+    pub(crate) fn left_over(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.tmp()).expect("the folder exists");
+        entries.map(|entry| entry.expect("an entry").path()).collect()
+    }
+
+    fn clean(&self, mut command: Command) -> Command {
+        let system = std::env::var_os("PATH").unwrap_or_default();
+        let mut path = vec![self.bin()];
+        path.extend(std::env::split_paths(&system));
+        command
+            .env_clear()
+            .env("PATH", std::env::join_paths(path).expect("a search path"))
+            .env("HOME", self.home())
+            .env("TMPDIR", self.tmp())
+            .env("LC_ALL", "C.UTF-8")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_AUTHOR_NAME", "A U Thor")
+            .env("GIT_AUTHOR_EMAIL", "author@example.com")
+            .env("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z")
+            .env("GIT_COMMITTER_NAME", "C O Mitter")
+            .env("GIT_COMMITTER_EMAIL", "committer@example.com")
+            .env("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z")
+            .stdin(Stdio::null());
+        command
+    }
+}
+
+impl Run {
+    /// Takes a finished process; a death by signal is a failure of the test.
+    pub(crate) fn of(output: Output) -> Self {
+        let stdout = String::from_utf8(output.stdout).expect("standard output is UTF-8");
+        let stderr = String::from_utf8(output.stderr).expect("standard error is UTF-8");
+        let code = output.status.code();
+        let code = code.unwrap_or_else(|| panic!("ended by a signal: {stderr}"));
+        Self {
+            code,
+            stdout,
+            stderr,
+        }
+    }
+
+    /// Returns standard output as one JSON value.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+    }
+
+    /// Returns standard output as one JSON value a line.
+    pub(crate) fn frames(&self) -> Vec<Value> {
+        self.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+            .collect()
+    }
+}
+
+/// Whether a process with this id is alive (a zombie is not).
+pub(crate) fn is_alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
+    stat.is_ok_and(|stat| {
+        let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+        state != Some('Z')
+    })
+}

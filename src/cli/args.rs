@@ -1,0 +1,175 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::sinks::OutputMode;
+
+/// Send a diff to several coding agents as read-only reviewers and get one structured review.
+#[derive(Debug, Parser)]
+#[command(
+    name = "diffwarden",
+    version,
+    about,
+    long_about = None,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = EXAMPLES
+)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Review a change
+    Review(Box<Review>),
+    /// Look at the configured reviewers
+    Reviewers(Reviewers),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  diffwarden review --reviewer surface          scan what is not committed yet; needs no account
+  diffwarden review --target base:main          ask the configured reviewers about this branch
+  diffwarden review --target commit:HEAD --reviewer codex --json --out review.json
+  diffwarden review --reviewer-set deep --agent text for a coding agent to act on";
+
+const REVIEW_HELP: &str = "\
+Targets:
+  uncommitted      staged, unstaged and untracked changes (the default)
+  base:<branch>    HEAD against its merge-base with <branch>
+  commit:<sha>     one commit against its first parent
+  custom:<text>    instructions for the whole repository, without a diff
+
+Exit codes:
+  0  the review is complete (findings do not matter)
+  1  a gate was met: --fail-on-findings or --require-clean
+  2  the command line or the configuration is wrong; nothing was run
+  3  no review could be made
+  4  --strict: an answer could not be read, or points outside the change
+  129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM
+
+Errors are one line on stderr. With --json they are also one JSON object on stdout,
+with --ndjson the last frame on stdout.
+
+Environment:
+  DIFFWARDEN_REVIEWERS, DIFFWARDEN_REVIEWER_SET, DIFFWARDEN_MODEL, DIFFWARDEN_EFFORT,
+  DIFFWARDEN_FALLBACK_MODEL, DIFFWARDEN_TIMEOUT_SECONDS stand in for the flags of the same name.";
+
+#[derive(Debug, Args)]
+#[command(after_help = REVIEW_HELP)]
+pub(super) struct Review {
+    /// What to review: uncommitted, base:<branch>, commit:<sha> or custom:<text>
+    #[arg(long, value_name = "TARGET", default_value = "uncommitted", allow_hyphen_values = true)]
+    pub(super) target: String,
+
+    /// With base:<branch>, review the uncommitted changes too
+    #[arg(long)]
+    pub(super) include_uncommitted: bool,
+
+    /// Who reviews: an id from the config, or engine[:profile]; repeat for several
+    #[arg(long = "reviewer", value_name = "SPEC")]
+    pub(super) reviewers: Vec<String>,
+
+    /// A reviewer set from the config
+    #[arg(long, value_name = "NAME")]
+    pub(super) reviewer_set: Option<String>,
+
+    /// The model, when one reviewer runs
+    #[arg(long, value_name = "ID")]
+    pub(super) model: Option<String>,
+
+    /// The model to fall back to under load, when one reviewer runs (Claude only)
+    #[arg(long, value_name = "ID")]
+    pub(super) fallback_model: Option<String>,
+
+    /// How hard to think, when one reviewer runs: off, minimal, low, medium, high, xhigh, max
+    #[arg(long, value_name = "LEVEL")]
+    pub(super) effort: Option<String>,
+
+    /// Each reviewer's budget, preflight included
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub(super) timeout: Option<String>,
+
+    /// The folder to review in, instead of the current one
+    #[arg(long, value_name = "PATH")]
+    pub(super) cwd: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) output: Output,
+
+    /// Also write the artifact to a file, whole or not at all
+    #[arg(long, value_name = "PATH")]
+    pub(super) out: Option<PathBuf>,
+
+    /// Treat any reviewer failure, unreadable answer or misplaced finding as an error
+    #[arg(long)]
+    pub(super) strict: bool,
+
+    /// Exit 1 when a finding is at least this urgent: P0, P1, P2 or P3
+    #[arg(long, value_name = "LEVEL")]
+    pub(super) fail_on_findings: Option<String>,
+
+    /// Exit 1 when the result is not a full review (see `trust` in the artifact)
+    #[arg(long)]
+    pub(super) require_clean: bool,
+
+    /// Reviewers may only read; this is always so
+    #[arg(long)]
+    pub(super) readonly: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(super) struct Output {
+    /// Print plain text for coding agents
+    #[arg(long)]
+    agent: bool,
+
+    /// Print the artifact as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Print events as they happen, one JSON object a line
+    #[arg(long)]
+    ndjson: bool,
+}
+
+impl Output {
+    /// Returns the one mode that was chosen.
+    pub(super) fn mode(&self) -> OutputMode {
+        match (self.agent, self.json, self.ndjson) {
+            (true, ..) => OutputMode::Agent,
+            (_, true, _) => OutputMode::Json,
+            (.., true) => OutputMode::Ndjson,
+            _ => OutputMode::Human,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Reviewers {
+    #[command(subcommand)]
+    pub(super) command: ReviewersCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ReviewersCommand {
+    /// List reviewers and sets as configured, without running anything
+    List(ReviewersList),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReviewersList {
+    /// The folder to look for a project config in, instead of the current one
+    #[arg(long, value_name = "PATH")]
+    pub(super) cwd: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}

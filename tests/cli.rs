@@ -1,0 +1,97 @@
+//! The command line: help, version, usage errors and where they are printed.
+
+use crate::support::TestEnvironment;
+
+#[test]
+fn bare_call_prints_help_and_succeeds() {
+    let run = TestEnvironment::new().run(&[]);
+    assert_eq!(run.code, 0);
+    assert!(run.stdout.contains("Usage: diffwarden"), "{}", run.stdout);
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn version_is_the_bare_number_of_the_package() {
+    let run = TestEnvironment::new().run(&["--version"]);
+    assert_eq!(run.code, 0);
+    assert_eq!(run.stdout, concat!(env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn help_fits_eighty_columns_and_documents_exit_codes_and_streams() {
+    let environment = TestEnvironment::new();
+    let mut command = environment.command(["review", "--help"]);
+    let run = crate::support::Run::of(command.env("COLUMNS", "80").output().expect("runs"));
+    assert_eq!(run.code, 0);
+    for needed in ["Exit codes:", "one JSON object on stdout", "uncommitted", "--fail-on-findings"] {
+        assert!(run.stdout.contains(needed), "{needed}: {}", run.stdout);
+    }
+    let widest = run.stdout.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "{widest:?}");
+}
+
+#[test]
+fn usage_errors_end_with_two_and_say_what_is_wrong() {
+    let environment = TestEnvironment::with_edit();
+    let cases: &[(&[&str], &str)] = &[
+        (&["frobnicate"], "frobnicate"),
+        (&["review", "--nope"], "--nope"),
+        (&["review", "--target"], "--target"),
+        (&["review", "--json", "--agent"], "--agent"),
+        (&["review", "--target", "nonsense", "--reviewer", "fake"], "nonsense"),
+        (&["review", "--target", "commit:", "--reviewer", "fake"], "commit"),
+        (&["review", "--fail-on-findings", "P9", "--reviewer", "fake"], "P9"),
+        (&["review", "--reviewer", "fake", "--reviewer-set", "1"], "--reviewer-set"),
+        (&["review", "--reviewer", "fake", "--timeout", "0"], "timeout"),
+        (&["review", "--reviewer", "fake", "--timeout", "nan"], "timeout"),
+        (&["review", "--reviewer", "fake", "--effort", "huge"], "huge"),
+        (&["review", "--reviewer", "fake", "--cwd", "/no/such/folder"], "/no/such/folder"),
+        (&["review", "--reviewer", "fake", "--out", "no/such/r.json"], "no/such"),
+        (&["review"], "config"),
+        (&["doctor"], "doctor"),
+    ];
+    for (args, needle) in cases {
+        let run = environment.run(args);
+        assert_eq!(run.code, 2, "{args:?}: {}", run.stderr);
+        assert_eq!(run.stdout, "", "{args:?}");
+        assert!(run.stderr.contains(needle), "{args:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn usage_errors_are_json_where_json_was_asked_for() {
+    let environment = TestEnvironment::with_edit();
+    for args in [
+        &["review", "--json", "--nope"][..],
+        &["review", "--json", "--target", "nonsense", "--reviewer", "fake"],
+        &["review", "--json", "--reviewer", "nobody"],
+        &["review", "--json", "--reviewer", "fake", "--out", "no/such/r.json"],
+    ] {
+        let run = environment.run(args);
+        let error = run.json();
+        assert_eq!(run.code, 2, "{args:?}");
+        assert_eq!(error["schema_version"], 1, "{args:?}");
+        assert!(
+            error["error"]["code"].as_str().is_some_and(|code| code.starts_with("invalid_")),
+            "{args:?}: {error}"
+        );
+    }
+}
+
+#[test]
+fn an_event_stream_ends_with_one_error_frame_even_before_the_run() {
+    let environment = TestEnvironment::with_edit();
+    for args in [
+        &["review", "--ndjson", "--nope"][..],
+        &["review", "--ndjson", "--target", "base:nowhere", "--reviewer", "fake"],
+        &["review", "--ndjson", "--reviewer", "nobody"],
+    ] {
+        let run = environment.run(args);
+        assert_eq!(run.code, 2, "{args:?}");
+        let frames = run.frames();
+        assert_eq!(frames.len(), 1, "{args:?}: {frames:?}");
+        assert_eq!(frames[0]["type"], "error");
+        assert_eq!(frames[0]["schema_version"], 2);
+        assert_eq!(frames[0]["error"]["exit_code"], 2);
+    }
+}
