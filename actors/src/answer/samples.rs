@@ -2,7 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{CodeLocation, Finding, LineRange, Priority, ReviewResult, Score};
+use super::locate::Located;
+use super::merge::MergedFinding;
+use crate::model::{
+    Body, Change, CodeLocation, FilePatch, Finding, Hunk, Line, LineKind, LineRange, Priority,
+    RepoPath, ReviewResult, ReviewerId, Score,
+};
 
 /// A fitting answer with one finding.
 pub(super) fn answer() -> Value {
@@ -61,4 +66,61 @@ pub(super) fn result(
         overall_explanation: explanation.to_owned(),
         overall_confidence_score: Score(confidence),
     }
+}
+
+/// A modified file with one hunk; every line starts with its sign.
+pub(super) fn file_patch(path: &str, old_start: u32, new_start: u32, text: &[&str]) -> FilePatch {
+    let mut content = Vec::new();
+    let mut lines = Vec::new();
+    for line in text {
+        let (sign, line) = line.split_at(1);
+        lines.push(Line {
+            kind: match sign {
+                "+" => LineKind::Added,
+                "-" => LineKind::Removed,
+                _ => LineKind::Context,
+            },
+            no_newline: false,
+            start: u32::try_from(content.len()).unwrap(),
+            len: u32::try_from(line.len()).unwrap(),
+        });
+        content.extend_from_slice(line.as_bytes());
+    }
+    let count = |gone| lines.iter().filter(|line| line.kind != gone).count();
+    let (old, new) = (count(LineKind::Added), count(LineKind::Removed));
+    FilePatch {
+        old_path: Some(RepoPath::from(path)),
+        new_path: Some(RepoPath::from(path)),
+        change: Change::Modified,
+        old_mode: None,
+        new_mode: None,
+        old_id: None,
+        new_id: None,
+        similarity: None,
+        body: Body::Hunks(vec![Hunk {
+            old_start,
+            old_lines: u32::try_from(old).unwrap(),
+            new_start,
+            new_lines: u32::try_from(new).unwrap(),
+            section: Vec::new(),
+            lines,
+        }]),
+        content,
+    }
+}
+
+/// Findings as they come out of a merge, each with its reviewers separated by commas; all on existing paths.
+pub(super) fn merged(findings: &[(&str, Finding)]) -> Vec<MergedFinding> {
+    let one = |(names, finding): &(&str, Finding)| MergedFinding {
+        finding: finding.clone(),
+        reviewer_ids: names.split(',').map(|n| ReviewerId(n.to_owned())).collect(),
+        lane_ids: Vec::new(),
+        located: Located {
+            path: Some(RepoPath::from(
+                finding.code_location.absolute_file_path.as_str(),
+            )),
+            problem: None,
+        },
+    };
+    findings.iter().map(one).collect()
 }
