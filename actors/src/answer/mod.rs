@@ -1,1 +1,44 @@
 //! From raw material to a merged result: pure functions, no clock, no I/O.
+//!
+//! ```text
+//! Payload -> parse_payload -> validate        one reviewer
+//!                   reviews -> conclude       all of them: merge, names, clusters, checks
+//!                   entries -> assess         whether it may be read as a full review
+//! ```
+//!
+//! The one exception to purity is [`Disk`], which [`Locator`] asks what symbolic links resolve to.
+
+mod cluster;
+mod conclude;
+mod extract;
+mod fingerprint;
+mod locate;
+mod merge;
+mod parse;
+mod patch_lines;
+mod schema;
+mod trust;
+mod vacuous;
+mod validate;
+mod wire;
+mod wrapper;
+
+#[cfg(test)]
+mod samples;
+
+pub use cluster::find_clusters;
+pub use conclude::{Conclusion, Ground, conclude};
+pub use extract::{Extracted, extract};
+pub use fingerprint::name_findings;
+pub use locate::{Disk, LocalDisk, Located, Locator};
+pub use merge::{
+    Duplicates, INTEGRITY_ID, MergeSource, MergedFinding, Opinion, Review, Summary, merge_findings,
+    merge_reviews, summarise, summarise_reviews,
+};
+pub use parse::{Parsed, parse_payload};
+pub use patch_lines::{PatchLines, Side};
+pub use schema::{SchemaError, read_result, result_schema, result_schema_text, strict_schema};
+pub use trust::{assess, shortfall, worst_coverage};
+pub use vacuous::is_vacuous;
+pub use validate::validate;
+pub use wrapper::{find_result, read_output};
