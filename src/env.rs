@@ -15,6 +15,13 @@ impl Environment {
         Self(std::env::vars_os().collect())
     }
 
+    /// Returns every variable and its value, in the order of the names.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
     /// Returns the value of a variable, also when it is not UTF-8 or blank.
     pub fn raw(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str)

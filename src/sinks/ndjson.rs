@@ -1,0 +1,82 @@
+//! `--ndjson`: one frame per line, as it happens (SPEC 14.4).
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use diffwarden_actors::model::{Frame, ReviewArtifact, ReviewEvent};
+use diffwarden_actors::sink::{RunOutcome, Sink};
+
+use super::error_text::error_frame;
+use super::output::write_all;
+use super::redact::Redactor;
+
+/// Writes every event as a line of JSON and ends with exactly one terminal frame.
+pub(super) struct NdjsonSink<O> {
+    out: O,
+    redactor: Arc<Redactor>,
+}
+
+impl<O> NdjsonSink<O> {
+    pub(super) fn new(out: O, redactor: Arc<Redactor>) -> Self {
+        Self { out, redactor }
+    }
+}
+
+impl<O: Write + Send> Sink for NdjsonSink<O> {
+    fn event(&mut self, frame: &Frame) -> io::Result<()> {
+        debug_assert!(
+            !frame.event.is_terminal(),
+            "`finish` writes terminal frames"
+        );
+        write_all(&mut self.out, &line(frame, &self.redactor))
+    }
+
+    fn finish(mut self: Box<Self>, outcome: &RunOutcome) -> io::Result<()> {
+        let text = match outcome {
+            RunOutcome::Finished(artifact) => final_line(artifact, &self.redactor),
+            RunOutcome::Failed(failure) => line(&error_frame(failure), &self.redactor),
+        };
+        write_all(&mut self.out, &text)
+    }
+}
+
+/// Returns the terminal frame of an artifact as a line.
+pub(super) fn final_line(artifact: &ReviewArtifact, redactor: &Redactor) -> String {
+    let artifact = Box::new(artifact.clone());
+    line(&Frame::new(ReviewEvent::FinalResult { artifact }), redactor)
+}
+
+/// Returns a frame as one line with its end.
+pub(super) fn line(frame: &Frame, redactor: &Redactor) -> String {
+    let json = serde_json::to_string(frame).expect("a frame holds nothing that JSON cannot say");
+    let mut text = one_line(&redactor.redact_json(&json)).into_owned();
+    text.push('\n');
+    text
+}
+
+/// Escapes what JSON allows inside a string although some readers end a line there (Python's
+/// `splitlines`, JavaScript before 2019).
+fn one_line(json: &str) -> Cow<'_, str> {
+    if !json.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
+        return Cow::Borrowed(json);
+    }
+    Cow::Owned(
+        json.replace('\u{85}', "\\u0085")
+            .replace('\u{2028}', "\\u2028")
+            .replace('\u{2029}', "\\u2029"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_one_line_for_every_reader() {
+        let json = one_line("{\"a\":\"x\u{2028}y\u{85}z\u{2029}\"}");
+        assert_eq!(json, "{\"a\":\"x\\u2028y\\u0085z\\u2029\"}");
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["a"], "x\u{2028}y\u{85}z\u{2029}");
+    }
+}

@@ -1,0 +1,333 @@
+//! Secrets are taken out of everything that is written.
+//!
+//! Two kinds are known: the values of this process's own secret variables (see `secrets`), and
+//! text in the shape of a well-known kind of token. Engines are given those variables and models
+//! read code, so both can come back in any field of an answer or of an error.
+//!
+//! JSON is redacted string by string, never across its structure, so that what was valid JSON
+//! stays valid whatever a secret looks like.
+
+use std::borrow::Cow;
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::Regex;
+
+use super::secrets::{self, Secret};
+use crate::env::Environment;
+
+/// What stands in the place of a token that no variable holds.
+const REDACTED: &str = "[redacted]";
+
+/// Takes secrets out of text. Nothing is compiled before the first text comes.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    secrets: Vec<Secret>,
+    exact: OnceLock<Option<AhoCorasick>>,
+}
+
+impl Redactor {
+    /// Creates a redactor for the secrets of an environment; token shapes are always redacted.
+    pub fn new(environment: &Environment) -> Self {
+        Self {
+            secrets: secrets::of_environment(environment),
+            exact: OnceLock::new(),
+        }
+    }
+
+    /// Returns `text` with every secret replaced by `[redacted:NAME]` or `[redacted]`.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        then(self.redact_exact(text), redact_shapes)
+    }
+
+    /// Returns JSON text (one value, or lines of them) with every secret in its strings replaced.
+    pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
+        let mut safe = String::new();
+        let mut copied = 0;
+        let mut rest = 0;
+        while let Some(open) = find_quote(json, rest) {
+            let literal = open..end_of_literal(json, open);
+            rest = literal.end;
+            if let Some(replacement) = self.redact_literal(&json[literal.clone()]) {
+                safe.push_str(&json[copied..literal.start]);
+                safe.push_str(&replacement);
+                copied = literal.end;
+            }
+        }
+        if copied == 0 {
+            return Cow::Borrowed(json);
+        }
+        safe.push_str(&json[copied..]);
+        Cow::Owned(safe)
+    }
+
+    /// Redacts a JSON string, quotes included; `None` when there is nothing to redact.
+    fn redact_literal(&self, literal: &str) -> Option<String> {
+        let text: Cow<'_, str> = if literal.contains('\\') {
+            Cow::Owned(serde_json::from_str(literal).ok()?)
+        } else {
+            Cow::Borrowed(literal.get(1..literal.len() - 1)?)
+        };
+        match self.redact(&text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(safe) => serde_json::to_string(&safe).ok(),
+        }
+    }
+
+    fn redact_exact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(exact) = self.exact.get_or_init(|| compile(&self.secrets)) else {
+            return Cow::Borrowed(text);
+        };
+        let mut safe = String::new();
+        let mut copied = 0;
+        for found in exact.find_iter(text) {
+            safe.push_str(&text[copied..found.start()]);
+            safe.push_str("[redacted:");
+            safe.push_str(&self.secrets[found.pattern().as_usize()].name);
+            safe.push(']');
+            copied = found.end();
+        }
+        if copied == 0 {
+            return Cow::Borrowed(text);
+        }
+        safe.push_str(&text[copied..]);
+        Cow::Owned(safe)
+    }
+}
+
+fn compile(secrets: &[Secret]) -> Option<AhoCorasick> {
+    let values = secrets.iter().map(|secret| secret.value.as_str());
+    (!secrets.is_empty()).then(|| {
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(values)
+            .expect("the system bounds an environment far below an automaton's limits")
+    })
+}
+
+fn redact_shapes(text: &str) -> Cow<'_, str> {
+    let text = TOKENS.replace_all(text, REDACTED);
+    let text = then(text, |text| BEARER.replace_all(text, "$1[redacted]"));
+    if !text.contains("://") {
+        return text;
+    }
+    then(text, |text| URL_PASSWORD.replace_all(text, "$1[redacted]@"))
+}
+
+/// Applies one more step without copying what the step leaves alone.
+fn then<'a>(text: Cow<'a, str>, step: impl Fn(&str) -> Cow<'_, str>) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => step(text),
+        Cow::Owned(text) => match step(&text) {
+            Cow::Owned(changed) => Cow::Owned(changed),
+            Cow::Borrowed(_) => Cow::Owned(text),
+        },
+    }
+}
+
+fn find_quote(json: &str, from: usize) -> Option<usize> {
+    json.get(from..)?.find('"').map(|at| from + at)
+}
+
+/// Returns where the string literal that opens at `open` ends, behind its closing quote.
+fn end_of_literal(json: &str, open: usize) -> usize {
+    let bytes = json.as_bytes();
+    let mut at = open + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    json.len()
+}
+
+/// Tokens that can be told by their beginning. None matches a commit id or a digest.
+const TOKEN_SHAPES: [&str; 24] = [
+    // Model providers.
+    r"\bsk-ant-[A-Za-z0-9_-]{20,}",
+    r"\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}",
+    r"\bsk-or-v1-[0-9a-f]{32,}",
+    r"\bsk-[A-Za-z0-9]{32,}",
+    r"\bAIza[A-Za-z0-9_-]{35}",
+    r"\bya29\.[A-Za-z0-9_-]{20,}",
+    r"\bxai-[A-Za-z0-9]{40,}",
+    r"\bgsk_[A-Za-z0-9]{40,}",
+    r"\bhf_[A-Za-z0-9]{30,}",
+    r"\bfk-[A-Za-z0-9_-]{32,}",
+    r"\bkey_[0-9a-f]{64}",
+    // Code hosts and registries.
+    r"\bgh[pousr]_[A-Za-z0-9]{36,}",
+    r"\bgithub_pat_[A-Za-z0-9_]{22,}",
+    r"\bglpat-[A-Za-z0-9_-]{20,}",
+    r"\bnpm_[A-Za-z0-9]{36}",
+    r"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{20,}",
+    // Clouds and services.
+    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"\bxapp-[A-Za-z0-9-]{20,}",
+    r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}",
+    r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
+    r"\bdop_v1_[0-9a-f]{64}",
+    // Any issuer.
+    r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    // A private key, also one that stands in source code with its line breaks escaped.
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s:,]|\\[nr])*(?:-----END [A-Z0-9 ]*PRIVATE KEY-----)?",
+];
+
+static TOKENS: LazyLock<Regex> = LazyLock::new(|| shape(&TOKEN_SHAPES.join("|")));
+
+static BEARER: LazyLock<Regex> =
+    LazyLock::new(|| shape(r"\b([Bb]earer\s+)[A-Za-z0-9._~+/-]{20,}=*"));
+
+/// The password of an address such as `https://user:password@host`.
+static URL_PASSWORD: LazyLock<Regex> =
+    LazyLock::new(|| shape(r"(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@"));
+
+fn shape(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the patterns are constants that a test compiles")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn redactor(variables: &[(&str, &str)]) -> Redactor {
+        Redactor::new(&variables.iter().copied().collect())
+    }
+
+    #[test]
+    fn text_without_a_secret_is_borrowed() {
+        let text = "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904, task-force-of-many-long-words";
+        let redactor = redactor(&[("A_TOKEN", "aB3aB3aB3")]);
+        assert!(matches!(redactor.redact(text), Cow::Borrowed(same) if same == text));
+        assert!(matches!(
+            redactor.redact_json("{\"a\":\"b\\n\"}"),
+            Cow::Borrowed(_)
+        ));
+    }
+
+    #[test]
+    fn the_values_of_variables_are_replaced_by_their_names() {
+        let redactor = redactor(&[("A_TOKEN", "aB3aB3aB3"), ("LONG_KEY", "aB3aB3aB3-more")]);
+        assert_eq!(
+            redactor.redact("x aB3aB3aB3, yaB3aB3aB3-morez"),
+            "x [redacted:A_TOKEN], y[redacted:LONG_KEY]z"
+        );
+    }
+
+    #[test]
+    fn token_shapes_are_replaced() {
+        let a = |count: usize| "a1".repeat(count);
+        let tokens = [
+            format!("sk-ant-api03-{}", a(20)),
+            format!("sk-proj-{}", a(20)),
+            format!("sk-{}", a(24)),
+            format!("ghp_{}", a(18)),
+            format!("github_pat_{}", a(20)),
+            format!("glpat-{}", a(10)),
+            format!("AIza{}a", a(17)),
+            format!("xoxb-{}", a(10)),
+            "AKIAIOSFODNN7EXAMPLE".to_owned(),
+            format!("eyJ{}.eyJ{}.{}", a(10), a(10), a(10)),
+            format!(
+                "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----",
+                a(30)
+            ),
+            format!(
+                "-----BEGIN PRIVATE KEY-----\\n{}==\\n-----END PRIVATE KEY-----",
+                a(30)
+            ),
+        ];
+        for token in tokens {
+            let text = format!("see ({token}) here");
+            assert_eq!(Redactor::default().redact(&text), "see ([redacted]) here");
+        }
+    }
+
+    #[test]
+    fn credentials_in_headers_and_addresses_are_replaced() {
+        let redactor = Redactor::default();
+        assert_eq!(
+            redactor.redact("Authorization: Bearer abcdefghijklmnopqrstuvwx=="),
+            "Authorization: Bearer [redacted]"
+        );
+        assert_eq!(
+            redactor.redact("git clone https://me:hunter2@example.com/x.git"),
+            "git clone https://me:[redacted]@example.com/x.git"
+        );
+        assert_eq!(
+            redactor.redact("see https://example.com:8080/a@b"),
+            "see https://example.com:8080/a@b"
+        );
+    }
+
+    #[test]
+    fn json_stays_json_when_a_secret_holds_its_punctuation() {
+        let redactor = redactor(&[
+            ("A_TOKEN", "a1\":\"b2\\c"),
+            ("B_TOKEN", "nopassw0rd"),
+            ("C_TOKEN", "001bcdefg"),
+        ]);
+        let json = r#"{"a1":"b2\\c","t":"x a1\":\"b2\\c","n":"\nopassw0rd nopassw0rd","u":"\u001bcdefg","e":""}"#;
+        let safe = redactor.redact_json(json);
+        let value: Value = serde_json::from_str(&safe).unwrap();
+        assert_eq!(value["a1"], "b2\\c");
+        assert_eq!(value["t"], "x [redacted:A_TOKEN]");
+        assert_eq!(value["n"], "\nopassw0rd [redacted:B_TOKEN]");
+        assert_eq!(value["u"], "\u{1b}cdefg");
+    }
+
+    #[test]
+    fn a_secret_of_several_lines_is_found_in_json() {
+        let redactor = redactor(&[("A_SECRET", "first1\nsecond2")]);
+        let json = serde_json::to_string("x first1\nsecond2 y").unwrap();
+        assert_eq!(redactor.redact_json(&json), "\"x [redacted:A_SECRET] y\"");
+    }
+
+    #[test]
+    fn text_that_is_no_json_does_no_harm() {
+        for text in ["\"", "\"\\", "\"a\\\"", "x\"y\\u12\"z", ""] {
+            assert_eq!(Redactor::default().redact_json(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_planted_secret_is_left(
+            secret in "[ -~\n]{6}[0-9][a-zA-Z]{3}",
+            before in any::<String>(),
+            after in any::<String>(),
+        ) {
+            let redactor = redactor(&[("PLANTED_TOKEN", &secret)]);
+            prop_assume!(!redactor.secrets.is_empty());
+            let planted = redactor.secrets[0].value.clone();
+            let text = format!("{before}{planted}{after}");
+            prop_assert!(!redactor.redact(&text).contains(&planted));
+
+            let json = serde_json::json!({"k": [text, {"n": 1.5, &planted: null}]});
+            let safe = redactor.redact_json(&serde_json::to_string_pretty(&json).unwrap()).into_owned();
+            let value: Value = serde_json::from_str(&safe).unwrap();
+            prop_assert!(!value["k"][0].as_str().unwrap().contains(&planted));
+            prop_assert!(!value["k"][1].as_object().unwrap().contains_key(&planted));
+        }
+
+        #[test]
+        fn redacted_json_is_json(value in "[ -~]{0,20}(AKIAIOSFODNN7EXAMPLE)?[ -~]{0,20}") {
+            let json = serde_json::json!({&value: &value, "x": [&value]}).to_string();
+            let safe = Redactor::default().redact_json(&json).into_owned();
+            prop_assert!(serde_json::from_str::<Value>(&safe).is_ok());
+        }
+
+        #[test]
+        fn redacting_twice_changes_nothing_more(text in any::<String>()) {
+            let redactor = Redactor::default();
+            let once = redactor.redact(&text).into_owned();
+            prop_assert_eq!(redactor.redact(&once), once.as_str());
+        }
+    }
+}
