@@ -1,0 +1,73 @@
+//! The host-local overlay of the user config (SPEC 15): `diffwarden.config.local.json` beside it.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+/// Lays `local` over `base`. Objects merge key by key, scalars and arrays take the local value,
+/// and reviewers merge by id: a known id overlays that entry, a new one is appended.
+pub(super) fn merge(base: Map<String, Value>, local: Map<String, Value>) -> Map<String, Value> {
+    let mut merged = base;
+    for (key, value) in local {
+        let value = match (key.as_str(), merged.remove_value(&key), value) {
+            ("reviewers", Some(Value::Array(base)), Value::Array(local)) => {
+                Value::Array(merge_reviewers(base, local))
+            }
+            (_, Some(base), local) => merge_values(base, local),
+            (_, None, local) => local,
+        };
+        merged.insert(key, value);
+    }
+    merged
+}
+
+/// Takes a value out and leaves its place in the order of keys.
+trait RemoveValue {
+    fn remove_value(&mut self, key: &str) -> Option<Value>;
+}
+
+impl RemoveValue for Map<String, Value> {
+    fn remove_value(&mut self, key: &str) -> Option<Value> {
+        self.get_mut(key).map(Value::take)
+    }
+}
+
+fn merge_values(base: Value, local: Value) -> Value {
+    let (Value::Object(mut merged), Value::Object(local)) = (base, local.clone()) else {
+        return local;
+    };
+    for (key, value) in local {
+        let value = match merged.remove_value(&key) {
+            Some(base) => merge_values(base, value),
+            None => value,
+        };
+        merged.insert(key, value);
+    }
+    Value::Object(merged)
+}
+
+/// Merges by id. Entries without an id, and a second entry of the same id, are appended, so that
+/// the validation of the merged file names them.
+fn merge_reviewers(base: Vec<Value>, local: Vec<Value>) -> Vec<Value> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (index, entry) in base.iter().enumerate() {
+        if let Some(id) = id_of(entry) {
+            places.entry(id.to_owned()).or_insert(index);
+        }
+    }
+    let mut merged = base;
+    for entry in local {
+        match id_of(&entry).and_then(|id| places.remove(id)) {
+            Some(place) => {
+                let base = merged[place].take();
+                merged[place] = merge_values(base, entry);
+            }
+            None => merged.push(entry),
+        }
+    }
+    merged
+}
+
+fn id_of(entry: &Value) -> Option<&str> {
+    entry.get("id")?.as_str()
+}

@@ -1,0 +1,108 @@
+//! What a config inside the reviewed repository may not say.
+//!
+//! Such a file comes with the change that is reviewed. It chooses reviewers, sets, models, efforts
+//! and plans among what the user has. In option bags it may set only what the capability matrix
+//! lets a project set; everything else there is refused, known or not, because adapters pass some
+//! bags on and new keys must not become a way in.
+
+use std::path::{Component, Path};
+
+use diffwarden_actors::model::EngineName;
+use serde_json::Value;
+
+use super::node::{Node, Object};
+use super::problem::Problems;
+use crate::engines::capabilities::{self, OptionBag, OptionKey, ProjectUse};
+
+/// Adds a problem for everything that only the user's own config may say. Values of a wrong type
+/// are left to the validation, which has named them already.
+pub(super) fn refuse(root: &Node<'_>, problems: &mut Problems) {
+    let Value::Object(entries) = root.value else {
+        return;
+    };
+    let object = Object {
+        entries,
+        at: String::new(),
+    };
+    refuse_report_folder(&object, problems);
+    let Some(Value::Array(reviewers)) = entries.get("reviewers") else {
+        return;
+    };
+    for (index, reviewer) in reviewers.iter().enumerate() {
+        if let Value::Object(entries) = reviewer {
+            let at = format!("reviewers[{index}]");
+            refuse_in_reviewer(&Object { entries, at }, problems);
+        }
+    }
+}
+
+fn refuse_report_folder(object: &Object<'_>, problems: &mut Problems) {
+    if let Some(Value::Object(entries)) = object.entries.get("reporting")
+        && let Some(Value::String(dir)) = entries.get("dir")
+        && leaves_folder(Path::new(dir))
+    {
+        problems.refuse(
+            "reporting.dir",
+            "a project config may not name a folder outside the repository",
+        );
+    }
+}
+
+/// Whether a path is absolute or climbs above where it starts.
+fn leaves_folder(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    path.is_absolute()
+        || text.starts_with('~')
+        || text.contains('\\')
+        || path
+            .components()
+            .any(|part| matches!(part, Component::ParentDir))
+}
+
+fn refuse_in_reviewer(reviewer: &Object<'_>, problems: &mut Problems) {
+    let engine = match reviewer.entries.get("engine") {
+        Some(Value::String(name)) => EngineName::parse(name),
+        _ => None,
+    };
+    if engine == Some(EngineName::Acp) {
+        problems.refuse(
+            reviewer.path("engine"),
+            "a project config may not use the acp engine, which runs a program of the config's choice",
+        );
+    }
+    for bag in OptionBag::ALL {
+        let Some(Value::Object(entries)) = reviewer.entries.get(bag.key()) else {
+            continue;
+        };
+        let inner = Object {
+            entries,
+            at: reviewer.path(bag.key()),
+        };
+        for (name, node) in inner.nodes() {
+            if !is_allowed(engine, bag, name, node.value) {
+                problems.refuse(
+                    node.at,
+                    "a project config may not set this option; it could name a program, a path, \
+                     a network address or a login",
+                );
+            }
+        }
+    }
+}
+
+fn is_allowed(engine: Option<EngineName>, bag: OptionBag, name: &str, value: &Value) -> bool {
+    engine
+        .into_iter()
+        .flat_map(capabilities::of_engine)
+        .flat_map(|row| row.options)
+        .filter(|key| key.bag == bag && key.name == name)
+        .any(|key| permits(key, value))
+}
+
+fn permits(key: &OptionKey, value: &Value) -> bool {
+    match key.project {
+        ProjectUse::Refused => false,
+        ProjectUse::Allowed => true,
+        ProjectUse::Only(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+    }
+}
