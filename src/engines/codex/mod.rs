@@ -1,1 +1,108 @@
-//! (to be written)
+//! Codex over its `codex exec` command line.
+//!
+//! The command runs in a read-only sandbox of the operating system (on Linux: bubblewrap with its
+//! own mount, network and process namespaces), so the read-only level is `enforced`. It gets a
+//! private `CODEX_HOME` inside the run folder: the user's rules, hooks, skills, MCP servers and
+//! notifications never take part in a review, while credentials and the choice of provider do.
+//! What each option does was measured with codex-cli 0.171.0.
+
+mod answer;
+mod command;
+mod dialogue;
+mod failure;
+mod home;
+mod options;
+mod preflight;
+#[cfg(test)]
+mod replay;
+mod text;
+
+use diffwarden_actors::engine::{Engine, Place, Preflight, ReviewRequest, Start};
+use diffwarden_actors::model::{ErrorCode, Failure};
+
+use self::dialogue::ExecDialogue;
+use self::home::CodexHome;
+use self::options::Options;
+use super::Host;
+use super::executable::{self, Resolved};
+use super::settings::ReviewerSettings;
+
+/// The command that installs Codex, for hints.
+pub const INSTALL: &str = "npm install -g @openai/codex";
+
+/// The most Unicode scalar values that Codex takes as a prompt; one more is refused.
+pub const MAX_PROMPT_CHARS: usize = 1_048_576;
+
+/// Codex, configured for one reviewer, reached through `codex exec`.
+#[derive(Debug)]
+pub struct CodexExec {
+    options: Options,
+    executable: Result<Resolved, Failure>,
+    home: CodexHome,
+}
+
+impl CodexExec {
+    /// Reads what the machine has to say: where the executable is, and the user's own Codex
+    /// configuration.
+    ///
+    /// # Errors
+    ///
+    /// Fails when an option has an unknown value. Everything else is reported by preflight.
+    pub fn new(settings: &ReviewerSettings, host: &Host) -> Result<Self, Failure> {
+        let options = Options::from_settings(settings)?;
+        let executable = executable::resolve(options.executable.as_deref(), "codex", host)
+            .map_err(|not_found| not_found.into_failure(INSTALL));
+        Ok(Self {
+            options,
+            executable,
+            home: CodexHome::read(&host.env),
+        })
+    }
+}
+
+impl Engine for CodexExec {
+    fn preflight(&self, place: &Place) -> Result<Preflight, Failure> {
+        let executable = self.executable.clone()?;
+        self.home.config()?;
+        let commands = preflight::probes(&executable, place);
+        let options = self.options.clone();
+        Ok(Preflight::Probe {
+            commands,
+            judge: Box::new(move |captured| preflight::judge(&options, &executable, &captured)),
+        })
+    }
+
+    fn review(&self, request: &ReviewRequest) -> Result<Start, Failure> {
+        let executable = self.executable.clone()?;
+        let prompt = whole_prompt(request)?;
+        let command =
+            command::review_command(&self.options, &executable, &self.home, request, prompt)?;
+        let mut metadata = self.options.metadata();
+        metadata.append(&mut preflight::transport_metadata(&executable));
+        if let Some(version) = &request.capabilities.version {
+            metadata.insert("version".to_owned(), version.as_str().into());
+        }
+        let dialogue = ExecDialogue::new(metadata, self.home.unreachable_store());
+        Ok(Start::Process {
+            command,
+            dialogue: Box::new(dialogue),
+        })
+    }
+}
+
+/// Returns the prompt as Codex reads it: one text on standard input.
+fn whole_prompt(request: &ReviewRequest) -> Result<String, Failure> {
+    let prompt = match &request.prompt.system {
+        Some(system) => format!("{system}\n\n{}", request.prompt.user),
+        None => request.prompt.user.clone(),
+    };
+    let size = prompt.chars().count();
+    if size > MAX_PROMPT_CHARS {
+        return Err(Failure::new(
+            ErrorCode::ReviewerFailed,
+            format!("the prompt has {size} characters, and Codex takes at most {MAX_PROMPT_CHARS}"),
+        )
+        .hint("review a smaller change, or leave out generated files"));
+    }
+    Ok(prompt)
+}

@@ -1,0 +1,225 @@
+//! The events of `codex exec --json`, and what they amount to when it ends.
+
+use diffwarden_actors::engine::{Action, Answer, Captured, Dialogue, ExitKind, Progress};
+use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use serde_json::{Map, Value};
+
+use super::{answer, failure, text};
+
+/// How many characters of standard error the metadata keeps.
+const STDERR_CHARS: usize = 2_000;
+
+/// How many warnings the metadata keeps.
+const MAX_WARNINGS: usize = 20;
+
+/// Kinds of items that are no use of a tool.
+const NO_TOOLS: [&str; 5] = [
+    "agent_message",
+    "reasoning",
+    "error",
+    "todo_list",
+    "user_message",
+];
+
+/// One run of `codex exec`, which never reads after its prompt.
+#[derive(Debug)]
+pub(super) struct ExecDialogue {
+    metadata: Map<String, Value>,
+    unreachable_store: bool,
+    events: Events,
+}
+
+/// What the events said so far.
+#[derive(Debug, Default)]
+struct Events {
+    turn_started: bool,
+    turn_completed: bool,
+    usage: Option<Value>,
+    turn_failed: Option<String>,
+    last_error: Option<String>,
+    last_message: Option<String>,
+    warnings: Vec<String>,
+    tool_calls: u64,
+}
+
+impl ExecDialogue {
+    /// Starts with what is known before the run. `unreachable_store` tells that credentials may
+    /// exist where the private home does not reach them.
+    pub(super) fn new(metadata: Map<String, Value>, unreachable_store: bool) -> Self {
+        Self {
+            metadata,
+            unreachable_store,
+            events: Events::default(),
+        }
+    }
+
+    /// Adds the advice that only this run can give.
+    fn advised(&self, failure: Failure) -> Failure {
+        if self.unreachable_store && failure.reason == Some(Reason::Auth) {
+            return failure.recovery(
+                "set cli_auth_credentials_store = \"file\" in Codex's config.toml and run \
+                 `codex login`: a review cannot reach the system's keyring",
+            );
+        }
+        failure
+    }
+
+    /// Decides whether the run came to its end.
+    fn verdict(&self, captured: &Captured, has_reply: bool) -> Result<(), Failure> {
+        let events = &self.events;
+        if let Some(message) = &events.turn_failed {
+            return Err(failure::of_turn(message));
+        }
+        match captured.exit {
+            ExitKind::Signal(signal) => Err(failed(
+                Reason::Crash,
+                format!("codex was ended by signal {signal}"),
+            )),
+            ExitKind::Code(0) => Ok(()),
+            ExitKind::Code(code) if events.turn_completed => Err(failed(
+                Reason::Crash,
+                format!("codex finished its turn and then ended with exit code {code}"),
+            )),
+            ExitKind::Code(code) => Err(match &events.last_error {
+                Some(message) => failure::of_turn(message),
+                None => failure::of_start(code, &captured.stderr),
+            }),
+        }?;
+        // Codex leaves the reply file empty until the turn is over, so a filled one is a final
+        // record too, unless the events say that the turn was cut.
+        if events.turn_completed || (has_reply && !events.turn_started) {
+            Ok(())
+        } else if has_reply || events.turn_started {
+            Err(failed(
+                Reason::Protocol,
+                "codex ended in the middle of its turn, without a final event",
+            ))
+        } else {
+            Err(failed(Reason::Empty, "codex ended without doing anything"))
+        }
+    }
+
+    fn finished_metadata(&self, stderr: &str) -> Map<String, Value> {
+        let mut metadata = self.metadata.clone();
+        let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
+        if self.events.tool_calls > 0 {
+            put("toolCalls", self.events.tool_calls.into());
+        }
+        if !self.events.warnings.is_empty() {
+            put("warnings", self.events.warnings.clone().into());
+        }
+        let stderr = text::redact(&failure::without_noise(stderr));
+        if !stderr.is_empty() {
+            put("stderr", text::cut(&stderr, STDERR_CHARS).into());
+        }
+        metadata
+    }
+}
+
+impl Dialogue for ExecDialogue {
+    fn on_line(&mut self, line: &str) -> Vec<Action> {
+        match self.events.take(line) {
+            Some(Sign::Tool) => vec![Action::Progress(Progress {
+                tools: Some(self.events.tool_calls),
+                ..Progress::default()
+            })],
+            Some(Sign::Hopeless(failure)) => {
+                vec![Action::Fail(Box::new(self.advised(*failure)))]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn on_exit(self: Box<Self>, captured: Captured) -> Result<Answer, Failure> {
+        let reply = captured.outputs.first().and_then(Option::as_deref);
+        let reply = reply.map(String::from_utf8_lossy).unwrap_or_default();
+        let reply = answer::trim(&reply);
+        self.verdict(&captured, !reply.is_empty())
+            .map_err(|failure| self.advised(failure))?;
+        let said = self.events.last_message.as_deref().unwrap_or_default();
+        let text = if reply.is_empty() {
+            answer::trim(said)
+        } else {
+            reply
+        };
+        if text.is_empty() {
+            return Err(failed(Reason::Empty, "codex finished without an answer"));
+        }
+        let (payload, capture_mode) = answer::payload(text);
+        Ok(Answer {
+            payload,
+            capture_mode,
+            metadata: self.finished_metadata(&captured.stderr),
+            usage: self.events.usage,
+        })
+    }
+}
+
+fn failed(reason: Reason, message: impl Into<String>) -> Failure {
+    Failure::new(ErrorCode::ReviewerFailed, message)
+        .reason(reason)
+        .hint("try again; run `codex exec` by hand to see more")
+}
+
+/// What an event calls for at once.
+enum Sign {
+    /// A tool was used.
+    Tool,
+    /// The run cannot succeed any more.
+    Hopeless(Box<Failure>),
+}
+
+impl Events {
+    /// Takes one line in. Lines that are no events mean nothing.
+    fn take(&mut self, line: &str) -> Option<Sign> {
+        let event: Value = serde_json::from_str(line).ok()?;
+        match event.get("type")?.as_str()? {
+            "turn.started" => self.turn_started = true,
+            "turn.completed" => {
+                self.turn_completed = true;
+                self.usage = event
+                    .get("usage")
+                    .filter(|usage| usage.is_object())
+                    .cloned();
+            }
+            "turn.failed" => {
+                let message = event.pointer("/error/message").and_then(Value::as_str);
+                self.turn_failed = Some(message.unwrap_or("no reason was given").to_owned());
+            }
+            "error" => return self.error(event.get("message")?.as_str()?),
+            "item.completed" => return self.item(event.get("item")?),
+            _ => {}
+        }
+        None
+    }
+
+    fn error(&mut self, message: &str) -> Option<Sign> {
+        if !message.starts_with("Reconnecting... ") {
+            self.last_error = Some(message.to_owned());
+        }
+        failure::of_hopeless_retry(message).map(|failure| Sign::Hopeless(Box::new(failure)))
+    }
+
+    fn item(&mut self, item: &Value) -> Option<Sign> {
+        let kind = item.get("type")?.as_str()?;
+        let text_of = |key: &str| item.get(key).and_then(Value::as_str);
+        match kind {
+            "agent_message" => self.last_message = text_of("text").map(str::to_owned),
+            "error" => self.warn(text_of("message")?),
+            _ => {}
+        }
+        if NO_TOOLS.contains(&kind) {
+            return None;
+        }
+        self.tool_calls += 1;
+        Some(Sign::Tool)
+    }
+
+    /// Notes an item of the kind `error`, which is a warning: the turn goes on.
+    fn warn(&mut self, message: &str) {
+        let line = text::one_line(message);
+        if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&line) {
+            self.warnings.push(line);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What went wrong, read from Codex's own channel.
+//!
+//! Codex names the reason of a failed turn in its `turn.failed` event and that of a failed start on
+//! standard error. The rules below match how those messages begin (or, where the model service
+//! wrote them, fixed parts of its sentences). Text written by a model never gets here.
+
+use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use serde_json::Value;
+
+use super::text;
+
+const LOGIN: &str = "run `codex login`, or set CODEX_API_KEY";
+
+/// What a message of Codex means.
+struct Kind {
+    code: ErrorCode,
+    reason: Option<Reason>,
+    /// What stands before the message.
+    lead: &'static str,
+    hint: &'static str,
+}
+
+impl Kind {
+    const fn failed(reason: Option<Reason>, lead: &'static str, hint: &'static str) -> Self {
+        Self {
+            code: ErrorCode::ReviewerFailed,
+            reason,
+            lead,
+            hint,
+        }
+    }
+
+    const fn auth(lead: &'static str, hint: &'static str) -> Self {
+        Self {
+            code: ErrorCode::MissingAuth,
+            reason: Some(Reason::Auth),
+            lead,
+            hint,
+        }
+    }
+
+    const fn environment(lead: &'static str, hint: &'static str) -> Self {
+        Self {
+            code: ErrorCode::ReviewerEnvironmentFailed,
+            reason: Some(Reason::Environment),
+            lead,
+            hint,
+        }
+    }
+
+    fn into_failure(self, message: &str) -> Failure {
+        let message = format!("{}: {}", self.lead, text::one_line(message));
+        let failure = Failure::new(self.code, message).hint(self.hint);
+        match self.reason {
+            Some(reason) => failure.reason(reason),
+            None => failure,
+        }
+    }
+}
+
+/// Returns the failure behind the message of a `turn.failed` event.
+pub(super) fn of_turn(message: &str) -> Failure {
+    let (said, code) = unpacked(message);
+    let kind = code
+        .as_deref()
+        .and_then(kind_of_code)
+        .or_else(|| kind_of_turn(&said))
+        .unwrap_or(Kind::failed(
+            None,
+            "Codex failed",
+            "try again; run `codex exec` by hand to see more",
+        ));
+    kind.into_failure(&said)
+}
+
+/// Returns the failure behind a retry notice that no retry can cure: refused credentials.
+///
+/// A refusal of the WebSocket transport alone is none, because Codex goes on over HTTPS.
+pub(super) fn of_hopeless_retry(message: &str) -> Option<Failure> {
+    let (_, cause) = message.strip_prefix("Reconnecting... ")?.split_once(" (")?;
+    let is_refusal = is_refused(cause) && !cause.contains("url: ws");
+    is_refusal.then(|| of_turn(cause.strip_suffix(')').unwrap_or(cause)))
+}
+
+/// Returns the failure of a Codex that ended with `code` without saying why in its events.
+pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
+    let said = without_noise(stderr);
+    if code == 2 && said.starts_with("error: ") && said.contains("--help") {
+        return Kind::environment(
+            "this Codex does not take the options of a review; it is too old or too new",
+            "update Codex and diffwarden",
+        )
+        .into_failure(said.lines().next().unwrap_or_default());
+    }
+    if let Some(kind) = kind_of_start(&said) {
+        return kind.into_failure(&said);
+    }
+    let message = if said.is_empty() {
+        format!("codex ended with exit code {code} and said nothing")
+    } else {
+        format!(
+            "codex ended with exit code {code}: {}",
+            text::one_line(&said)
+        )
+    };
+    Failure::new(ErrorCode::ReviewerFailed, message)
+        .reason(Reason::Crash)
+        .hint("run `codex exec` by hand to see more")
+}
+
+/// Returns standard error without what Codex says because of where its private home lies.
+pub(super) fn without_noise(stderr: &str) -> String {
+    let lines = stderr.lines();
+    let kept: Vec<_> = lines.filter(|line| !is_noise(line)).collect();
+    kept.join("\n").trim().to_owned()
+}
+
+fn is_noise(line: &str) -> bool {
+    line.starts_with("WARNING: proceeding, even though we could not create PATH aliases")
+}
+
+/// Takes a message that is the service's error body apart: its sentence and its code.
+fn unpacked(message: &str) -> (String, Option<String>) {
+    let body = message.trim_start();
+    let value = body
+        .starts_with('{')
+        .then(|| serde_json::from_str::<Value>(body).ok())
+        .flatten();
+    let Some(value) = value else {
+        return (message.to_owned(), None);
+    };
+    let error = value.get("error").unwrap_or(&value);
+    let text_of = |key: &str| error.get(key).and_then(Value::as_str).map(str::to_owned);
+    let said = text_of("message").or_else(|| text_of("detail"));
+    let code = text_of("code").or_else(|| text_of("type"));
+    (said.unwrap_or_else(|| message.to_owned()), code)
+}
+
+fn kind_of_code(code: &str) -> Option<Kind> {
+    Some(match code {
+        "model_not_found" => model(),
+        "invalid_api_key" => refused(),
+        "insufficient_quota" => quota(),
+        "rate_limit_exceeded" => rate_limit(),
+        "context_length_exceeded" => too_long(),
+        "invalid_json_schema" => Kind::failed(
+            Some(Reason::Protocol),
+            "the model service does not take the schema of a review",
+            "choose a model or a provider that supports structured output",
+        ),
+        _ => return None,
+    })
+}
+
+fn kind_of_turn(said: &str) -> Option<Kind> {
+    let begins = |starts: &[&str]| starts.iter().any(|start| said.starts_with(start));
+    Some(if is_refused(said) {
+        refused()
+    } else if begins(&["Missing environment variable"]) {
+        Kind::auth(
+            "the key of Codex's model provider is missing",
+            "set the variable that the provider's env_key names",
+        )
+    } else if begins(&[
+        "You’ve hit your usage limit",
+        "You've hit your usage limit",
+        "Quota exceeded",
+        "You're out of credits",
+    ]) {
+        quota()
+    } else if begins(&[
+        "exceeded retry limit, last status: 429",
+        "unexpected status 429",
+    ]) {
+        rate_limit()
+    } else if begins(&["The model "]) && said.contains("does not exist or you do not have access")
+        || said.contains("model is not supported when using Codex with")
+    {
+        model()
+    } else if begins(&["Connection failed"]) {
+        Kind::failed(
+            Some(Reason::Environment),
+            "Codex could not reach its model service",
+            "check the network, the proxy and the provider's base_url",
+        )
+    } else if begins(&["stream disconnected before completion"]) {
+        Kind::failed(None, "the model service broke off its answer", "try again")
+    } else if begins(&[
+        "We’re currently experiencing high demand",
+        "unexpected status 5",
+    ]) {
+        Kind::failed(None, "the model service has a fault", "try again later")
+    } else if begins(&[
+        "Incomplete response returned, reason: content_filter",
+        "cyber policy",
+    ]) {
+        Kind::failed(
+            Some(Reason::Refused),
+            "the model service declined to review",
+            "choose another model",
+        )
+    } else if begins(&["Incomplete response returned"]) {
+        Kind::failed(
+            None,
+            "the model's answer was cut off",
+            "review a smaller change, or choose another model",
+        )
+    } else if begins(&["Codex ran out of room"]) || said.starts_with("unexpected status 413") {
+        too_long()
+    } else if begins(&["unexpected status 404"]) {
+        Kind::failed(
+            Some(Reason::Environment),
+            "Codex's model provider has no such address",
+            "check the provider's base_url",
+        )
+    } else if begins(&["internal error"]) {
+        Kind::failed(Some(Reason::Crash), "Codex failed", "try again")
+    } else {
+        return None;
+    })
+}
+
+fn kind_of_start(said: &str) -> Option<Kind> {
+    let holds = |part: &str| said.lines().any(|line| line.starts_with(part));
+    Some(if holds("Not inside a trusted directory") {
+        Kind::environment("Codex found no git repository", "review inside a work tree")
+    } else if holds("Error: Model provider `") {
+        Kind::environment(
+            "Codex's configuration names an unknown model provider",
+            "correct model_provider in Codex's config.toml",
+        )
+    } else if holds("Error loading config.toml") {
+        Kind::environment(
+            "Codex does not take its configuration",
+            "correct Codex's config.toml, or update Codex and diffwarden",
+        )
+    } else if holds("Error: Unknown feature flag") || holds("Output schema file") {
+        Kind::environment(
+            "Codex does not take what diffwarden asks for",
+            "update diffwarden",
+        )
+    } else if holds("Error finding codex home")
+        || said.contains("failed to initialize in-process app-server client")
+    {
+        Kind::environment(
+            "Codex could not use its private home",
+            "check that the folder for temporary files is writable",
+        )
+    } else if said.contains("\"input_error_code\":\"input_too_large\"") {
+        too_long()
+    } else if holds("No prompt provided via stdin") {
+        Kind::failed(
+            Some(Reason::Protocol),
+            "Codex did not get its prompt",
+            "try again",
+        )
+    } else if holds("Missing optional dependency") {
+        Kind::environment("the installation of Codex is not complete", INSTALL_AGAIN)
+    } else {
+        return None;
+    })
+}
+
+const INSTALL_AGAIN: &str = "reinstall it with `npm install -g @openai/codex`";
+
+fn is_refused(said: &str) -> bool {
+    ["unexpected status ", "exceeded retry limit, last status: "]
+        .iter()
+        .filter_map(|start| said.strip_prefix(start))
+        .any(|status| status.starts_with("401") || status.starts_with("403"))
+}
+
+fn refused() -> Kind {
+    Kind::auth("the model service refused Codex's credentials", LOGIN)
+}
+
+fn quota() -> Kind {
+    Kind::failed(
+        Some(Reason::Quota),
+        "Codex's quota is used up",
+        "wait until it is renewed, or use another account or engine",
+    )
+}
+
+fn rate_limit() -> Kind {
+    Kind::failed(
+        Some(Reason::RateLimit),
+        "the model service asks to slow down",
+        "try again later, or run fewer reviewers at a time",
+    )
+}
+
+fn model() -> Kind {
+    Kind::failed(
+        Some(Reason::Model),
+        "the model cannot be used",
+        "choose another one with --model or in the reviewer's entry",
+    )
+}
+
+fn too_long() -> Kind {
+    Kind::failed(
+        None,
+        "the change is too long for the model",
+        "review a smaller change, or choose a model with more room",
+    )
+}
