@@ -15,14 +15,11 @@ use std::path::{Path, PathBuf};
 use diffwarden_actors::model::{ErrorCode, Failure, Reason, ReviewArtifact};
 use rustix::fs::Access;
 
-use crate::sinks::Redactor;
+use crate::sinks::{Redactor, json};
 
 /// Returns the artifact as `--json` prints it: two spaces of indent, a final line end, no secrets.
 pub fn artifact_text(artifact: &ReviewArtifact, redactor: &Redactor) -> String {
-    let mut text = serde_json::to_string_pretty(artifact)
-        .expect("an artifact holds nothing that JSON cannot say");
-    text.push('\n');
-    redactor.redact_json(&text).into_owned()
+    json::pretty(artifact, redactor).expect("an artifact holds nothing that JSON cannot say")
 }
 
 /// Returns the bytes of an artifact file, the same that `--json` prints.

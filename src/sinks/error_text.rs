@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::OutputMode;
 use super::foreign::Foreign;
-use super::ndjson;
 use super::redact::Redactor;
+use super::{json, ndjson};
 
 /// The version of the error object.
 const ERROR_SCHEMA_VERSION: u32 = 1;
@@ -48,10 +48,7 @@ pub(super) fn object_text(failure: &RunFailure, redactor: &Redactor) -> String {
         error: published(failure),
         integrity: failure.integrity.clone(),
     };
-    let mut text = serde_json::to_string_pretty(&object)
-        .expect("an error object holds nothing that JSON cannot say");
-    text.push('\n');
-    redactor.redact_json(&text).into_owned()
+    json::pretty(&object, redactor).expect("an error object holds nothing that JSON cannot say")
 }
 
 /// Returns the terminal frame of a failed run.

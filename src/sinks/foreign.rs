@@ -6,22 +6,22 @@ use super::sanitize;
 /// Makes the words of models, engines, repositories and configurations fit to print.
 ///
 /// Redaction comes first, because making a text visible or wrapping it would take a secret apart.
-#[derive(Clone, Copy)]
-pub(super) struct Foreign<'a>(pub(super) &'a Redactor);
+#[derive(Debug, Clone, Copy)]
+pub struct Foreign<'a>(pub &'a Redactor);
 
 impl Foreign<'_> {
     /// Returns one line, whatever the text holds.
-    pub(super) fn line(self, text: &str) -> String {
+    pub fn line(self, text: &str) -> String {
         sanitize::line(&self.0.redact(text)).into_owned()
     }
 
     /// Returns a path or a name, with its white space visible.
-    pub(super) fn name(self, text: &str) -> String {
+    pub fn name(self, text: &str) -> String {
         sanitize::name(&self.0.redact(text)).into_owned()
     }
 
     /// Returns the lines of a text without blank ones at its ends; none for a blank text.
-    pub(super) fn lines(self, text: &str) -> Vec<String> {
+    pub fn lines(self, text: &str) -> Vec<String> {
         let text = self.0.redact(text);
         let text = sanitize::block(&text);
         let lines = text.lines().map(str::trim_end);

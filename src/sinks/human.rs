@@ -53,9 +53,11 @@ impl<O: Write + Send, E: Write + Send> Sink for HumanSink<O, E> {
             }
             RunOutcome::Failed(failure) => {
                 let text = failure_text(failure, self.style, &self.redactor);
-                write_all(&mut self.out, &text)?;
+                let told = write_all(&mut self.out, &text);
+                // The advice is for people, who may have closed standard output and not this.
                 let text = people_text(&failure.failure, Foreign(&self.redactor));
-                write_all(&mut self.err, &text)
+                write_all(&mut self.err, &text)?;
+                told
             }
         }
     }

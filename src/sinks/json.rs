@@ -5,12 +5,25 @@ use std::sync::Arc;
 
 use diffwarden_actors::model::Frame;
 use diffwarden_actors::sink::{RunOutcome, Sink};
+use serde::Serialize;
 
 use super::error_text::object_text;
 use super::output::write_all;
 use super::progress::Progress;
 use super::redact::Redactor;
 use crate::artifact::artifact_text;
+
+/// Returns a value as every JSON output of diffwarden looks: two spaces of indent, a final line
+/// end, no secrets.
+///
+/// # Errors
+///
+/// Fails for a value that JSON cannot say, such as a map whose keys are no text.
+pub(crate) fn pretty(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<String> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    Ok(redactor.redact_json(&text).into_owned())
+}
 
 /// Prints one JSON object when the run is over.
 pub(super) struct JsonSink<O, E> {

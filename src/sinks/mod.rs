@@ -8,7 +8,7 @@ mod agent;
 mod error_text;
 mod foreign;
 mod human;
-mod json;
+pub(crate) mod json;
 mod ndjson;
 pub mod output;
 mod progress;
@@ -26,6 +26,7 @@ use diffwarden_actors::model::ReviewArtifact;
 use diffwarden_actors::sink::Sink;
 
 pub use error_text::ErrorObject;
+pub use foreign::Foreign;
 pub use redact::Redactor;
 pub use style::Style;
 

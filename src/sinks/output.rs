@@ -7,11 +7,11 @@ use std::io::{self, IsTerminal as _, Write};
 use std::time::Duration;
 
 use diffwarden_actors::model::Failure;
+use serde::Serialize;
 
-use super::OutputMode;
-use super::error_text;
 use super::redact::Redactor;
 use super::style::Style;
+use super::{OutputMode, error_text, json};
 use crate::env::Environment;
 
 /// How long to wait before a non-blocking stream that is full is tried again.
@@ -81,7 +81,7 @@ fn terminal_width(is_terminal: bool) -> Option<usize> {
     (size.columns > 0).then_some(usize::from(size.columns))
 }
 
-/// Prints text of diffwarden's own making to standard output.
+/// Prints text that is wholly diffwarden's own, such as its help, to standard output.
 ///
 /// # Errors
 ///
@@ -90,11 +90,31 @@ pub fn print_text(text: &str) -> io::Result<()> {
     write_all(&mut Stdout, text)
 }
 
-/// Prints a note for people to standard error. That nobody reads it is no reason to stop.
-pub fn print_note(text: &str) {
-    if write_all(&mut Stderr, text).is_err() {
-        // There is no place left to say that standard error does not work.
-    }
+/// Prints text that holds foreign words to standard output. Each of them must have gone through
+/// [`Foreign`](super::Foreign).
+///
+/// # Errors
+///
+/// Fails when the output is closed (see [`is_closed`]) or full.
+pub fn print_report(text: &str, redactor: &Redactor) -> io::Result<()> {
+    write_all(&mut Stdout, &redactor.redact(text))
+}
+
+/// Prints a value as JSON to standard output, with two spaces of indent and a final line end.
+///
+/// # Errors
+///
+/// Fails when the output is closed (see [`is_closed`]) or full, and for a value that JSON cannot
+/// say.
+pub fn print_json(value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+    write_all(&mut Stdout, &json::pretty(value, redactor)?)
+}
+
+/// Prints a note for people to standard error. Foreign words in it must have gone through
+/// [`Foreign`](super::Foreign). That nobody can read it is no reason to stop, and there is no
+/// place left to say so.
+pub fn print_note(text: &str, redactor: &Redactor) {
+    write_all(&mut Stderr, &redactor.redact(text)).ok();
 }
 
 /// Prints a failure that happened before there was a run to report it: as one JSON object or one
