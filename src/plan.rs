@@ -12,7 +12,7 @@ use diffwarden_actors::model::{EngineName, Failure, Finding, ReviewLane, TrustRe
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 use diffwarden_actors::prompt::PromptShape;
 
-use crate::config::{self, LoadedConfig, SelectionFlags};
+use crate::config::{self, LoadedConfig, Overrides, SelectionFlags};
 use crate::engines::settings::ReviewerSettings;
 use crate::engines::surface::{ScanContext, Surface};
 use crate::engines::{self, Host, capabilities};
@@ -24,8 +24,8 @@ use crate::prompt::{Builder, BuilderInput};
 /// What was asked for, as typed.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The working folder; `None` for the process's own.
-    pub cwd: Option<PathBuf>,
+    /// The working folder, as it was given: a relative path stays relative in the artifact.
+    pub cwd: PathBuf,
     /// The target.
     pub target: String,
     /// Whether a base target takes in uncommitted changes.
@@ -44,12 +44,10 @@ pub struct Request {
 /// configuration, and with 3 when a needed program is missing.
 pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure> {
     let spec = TargetSpec::parse(&request.target)?;
-    request.selection.check()?;
-    let cwd = WorkingFolder::new(request.cwd.as_deref())?;
-    let repository = Repository::open(&cwd.path, env)?;
-    let config = config::load(&cwd.path, Some(repository.root()), env)?;
+    Overrides::parse(&request.selection, env)?;
+    let repository = Repository::open(&request.cwd, env)?;
+    let config = config::load(&request.cwd, Some(repository.root()), env)?;
     let selected = config::select_reviewers(&request.selection, env, config.as_ref())?;
-    let limits = config.as_ref().map(LoadedConfig::limits).unwrap_or_default();
     let resolved = repository.resolve(
         &spec,
         &ResolveOptions {
@@ -86,7 +84,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
     }
 
     Ok(RunPlan {
-        cwd: cwd.shown,
+        cwd: request.cwd.to_string_lossy().into_owned(),
         target,
         patch,
         scope: Arc::new(scope),
@@ -106,30 +104,6 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
             ..Policy::default()
         },
     })
-}
-
-/// Where the run looks for the repository, and how that is shown.
-struct WorkingFolder {
-    path: PathBuf,
-    shown: String,
-}
-
-impl WorkingFolder {
-    /// Takes `--cwd` as it was given: a relative path stays relative in the artifact.
-    fn new(given: Option<&Path>) -> Result<Self, Failure> {
-        let path = match given {
-            Some(path) => path.to_path_buf(),
-            None => std::env::current_dir().map_err(|error| {
-                Failure::new(
-                    diffwarden_actors::model::ErrorCode::InvalidCli,
-                    format!("the current folder cannot be read: {error}"),
-                )
-                .hint("change to a folder that exists, or pass --cwd")
-            })?,
-        };
-        let shown = path.to_string_lossy().into_owned();
-        Ok(Self { path, shown })
-    }
 }
 
 /// Scans the change for what no model may talk away, unless `surface` is there to report it.

@@ -7,6 +7,7 @@ mod review;
 mod reviewers;
 
 use std::ffi::OsString;
+use std::io;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -14,7 +15,7 @@ use diffwarden_actors::model::{ErrorCode, Failure};
 
 use crate::env::Environment;
 use crate::exit;
-use crate::sinks::output;
+use crate::sinks::{OutputMode, Redactor, output};
 use args::{Cli, Command};
 
 /// Runs the command line and returns the exit code.
@@ -31,35 +32,53 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> u8 {
 
 fn run(cli: Cli, env: &Environment) -> u8 {
     match cli.command {
-        None => {
-            output::print_text(&Cli::command().render_long_help().to_string());
-            exit::OK
-        }
+        None => print(&Cli::command().render_long_help().to_string()),
         Some(Command::Review(review)) => review::run(&review, env),
         Some(Command::Reviewers(reviewers)) => reviewers::run(&reviewers, env),
     }
+}
+
+/// Prints text of diffwarden's own making. Nobody reading it is a normal end.
+fn print(text: &str) -> u8 {
+    end_of_output(output::print_text(text), exit::OK)
+}
+
+/// Returns how to end after something was printed: `code`, unless it could not be written.
+fn end_of_output(printed: io::Result<()>, code: u8) -> u8 {
+    match printed {
+        Err(error) if !output::is_closed(&error) => {
+            let note = format!("the output could not be written: {error}\n");
+            output::print_note(&note, &Redactor::default());
+            exit::EXECUTION
+        }
+        _ => code,
+    }
+}
+
+/// Reports a failure in the form of an output mode, and in words on stderr.
+fn report(failure: &Failure, mode: OutputMode, redactor: &Redactor) -> u8 {
+    end_of_output(output::print_error(mode, failure, redactor), failure.exit_code())
 }
 
 /// Prints what clap has to say: help and version on stdout, usage errors where this caller looks
 /// for errors.
 fn report_usage(error: &clap::Error, args: &[OsString], env: &Environment) -> u8 {
     if !error.use_stderr() {
-        output::print_text(&error.to_string());
-        return exit::OK;
+        return print(&error.to_string());
     }
-    // The flags could not be parsed, so whether the caller reads JSON is read from the raw words.
-    let asked = |flag: &str| args.iter().any(|arg| arg == flag);
     let failure = not_built(error).unwrap_or_else(|| {
         let text = error.to_string();
         let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
         Failure::new(ErrorCode::InvalidCli, message)
     });
-    output::report_failure(
-        &failure,
-        output::ErrorForm::from_flags(asked("--json"), asked("--ndjson")),
-        env,
-    );
-    exit::USAGE
+    // The flags could not be parsed, so whether the caller reads JSON is read from the raw words.
+    let asked = |flag: &str| args.iter().any(|arg| arg == flag);
+    let mode = match (asked("--ndjson"), asked("--json")) {
+        (true, _) => OutputMode::Ndjson,
+        (_, true) => OutputMode::Json,
+        _ => OutputMode::Human,
+    };
+    report(&failure, mode, &Redactor::new(env))
 }
 
 /// Commands that the specification has and this version lacks.

@@ -1,61 +1,72 @@
 //! `diffwarden review`: one straight path from flags to exit code.
 
+use std::sync::Arc;
+
 use diffwarden_actors::model::{ErrorCode, Failure, MergedResult, Priority};
 use diffwarden_actors::sink::{RunFailure, RunOutcome, SinkSet, interrupt_channel};
 
 use super::args::Review;
+use super::{end_of_output, note_failure};
 use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
 use crate::env::Environment;
 use crate::exit;
 use crate::plan::{Request, plan_run};
-use crate::sinks::{self, output, redact::Redactor};
+use crate::sinks::output::{self, Stderr, Stdout};
+use crate::sinks::{OutputMode, Redactor, SinkOptions, sink_for};
 
 /// Runs a review and returns the exit code.
 pub(super) fn run(args: &Review, env: &Environment) -> u8 {
     let mode = args.output.mode();
+    let redactor = Arc::new(Redactor::new(env));
+    let options = SinkOptions {
+        mode,
+        style: output::stdout_style(env),
+        progress: output::stderr_style(env),
+        redactor: Arc::clone(&redactor),
+    };
     let (interrupts, interrupted) = interrupt_channel();
-    let redactor = Redactor::from_environment(env);
-    let sinks = SinkSet::spawn(vec![sinks::stdout_sink(mode, env, redactor.clone())], interrupts);
+    let sinks = SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], interrupts);
 
-    let checked = Gates::parse(args).and_then(|gates| {
-        let out = args.out.as_deref().map(OutFile::prepare).transpose()?;
-        Ok((gates, out))
-    });
-    let (gates, mut out) = match checked {
-        Ok(checked) => checked,
-        Err(failure) => return end(sinks, &failed(failure), exit::USAGE),
-    };
-    let outcome = match plan_run(&request(args), env) {
-        Ok(plan) => diffwarden_actors::run(plan, &sinks, interrupted),
-        Err(failure) => failed(failure),
+    let gates = Gates::parse(args);
+    let out = args.out.as_deref().map(OutFile::prepare).transpose();
+    let outcome = match (&gates, &out) {
+        (Err(failure), _) | (_, Err(failure)) => failed(failure.clone()),
+        _ => match plan_run(&request(args), env) {
+            Ok(plan) => diffwarden_actors::run(plan, &sinks, interrupted),
+            Err(failure) => failed(failure),
+        },
     };
 
-    // The file is written before the last frame: whoever reads that frame finds the file.
-    let written = match (&outcome, out.take()) {
-        (RunOutcome::Finished(artifact), Some(file)) => {
-            file.commit(&write_artifact(artifact, &redactor))
-        }
-        _ => Ok(()),
-    };
-    let code = gates.exit_code(&outcome);
-    let code = end(sinks, &outcome, code);
+    // The file is written before the last frame, so whoever reads that frame finds the file.
+    let written = write_out(out.ok().flatten(), &outcome, &redactor);
+    let code = gates.map_or(exit::USAGE, |gates| gates.exit_code(&outcome));
+    let printed = sinks.finish(&outcome);
+    if let (RunOutcome::Failed(failed), OutputMode::Json | OutputMode::Ndjson) = (&outcome, mode) {
+        note_failure(&failed.failure, &redactor);
+    }
     if let Err(failure) = written {
-        output::print_error(&failure, &redactor);
+        note_failure(&failure, &redactor);
         return failure.exit_code();
     }
-    code
+    end_of_output(printed, code)
 }
 
-/// Hands the outcome to the sinks. A closed pipe is a normal end; an output that is full is not.
-fn end(sinks: SinkSet, outcome: &RunOutcome, code: u8) -> u8 {
-    match sinks.finish(outcome) {
-        Ok(()) => code,
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => code,
-        Err(error) => {
-            output::print_line(&format!("the review could not be printed: {error}"));
-            exit::EXECUTION
+/// Writes `--out`; without an artifact an older one does not stay in its place.
+fn write_out(
+    out: Option<OutFile>,
+    outcome: &RunOutcome,
+    redactor: &Redactor,
+) -> Result<(), Failure> {
+    match (out, outcome) {
+        (Some(file), RunOutcome::Finished(artifact)) => {
+            file.commit(&write_artifact(artifact, redactor))
         }
+        (Some(file), RunOutcome::Failed(_)) => {
+            file.abandon();
+            Ok(())
+        }
+        (None, _) => Ok(()),
     }
 }
 

@@ -76,6 +76,38 @@ pub struct ListedReviewer {
     pub effort: Option<String>,
 }
 
+/// Answers `diffwarden reviewers`.
+pub(super) fn run(args: &Reviewers, env: &Environment) -> u8 {
+    let ReviewersCommand::List(args) = &args.command;
+    let redactor = Redactor::new(env);
+    let mode = if args.json {
+        OutputMode::Json
+    } else {
+        OutputMode::Human
+    };
+    match load(args, env) {
+        Ok(loaded) => {
+            let list = list_reviewers(&loaded);
+            let printed = if args.json {
+                output::print_json(&list, &redactor)
+            } else {
+                output::print_report(&list.to_text(), &redactor)
+            };
+            end_of_output(printed, exit::OK)
+        }
+        Err(failure) => report(&failure, mode, &redactor),
+    }
+}
+
+fn load(args: &ReviewersList, env: &Environment) -> Result<LoadedConfig, Failure> {
+    let cwd = working_folder(args.cwd.as_deref())?;
+    // Without a repository there may still be a config, so a folder outside of one is no error.
+    let repository = Repository::open(&cwd, env).ok();
+    let root = repository.as_ref().map(Repository::root);
+    config::load(&cwd, root, env)?
+        .ok_or_else(|| config::missing_config(env, "there are no reviewers to list"))
+}
+
 /// Returns what `reviewers list` has to say about a config.
 pub fn list_reviewers(loaded: &LoadedConfig) -> ReviewerList {
     let config = &loaded.config;
