@@ -1,0 +1,466 @@
+//! One file's part of the patch as it is sent: whole, cut short, or only named.
+
+use diffwarden_actors::model::{Body, FilePatch, Hunk, LineKind, Sent};
+
+use super::fence::longest_run;
+use super::print::{
+    write_file, write_header, write_hunk, write_hunk_header, write_remark, write_sides,
+};
+use super::quote::quoted_name;
+
+/// What a `\ No newline at end of file` line takes, in bytes.
+const NO_NEWLINE_BYTES: usize = 29;
+/// What the header of a hunk can grow by when lines are taken off: `,1` is not printed, `,0` is.
+const HEADER_GROWTH: usize = 4;
+
+/// One file's part of the sent text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    /// The text, ending in a line feed.
+    pub(super) text: String,
+    /// What it takes.
+    pub(super) size: Size,
+    /// How many added and removed lines can be seen in it.
+    pub(super) shown: Counts,
+    /// How much of the file's change that is.
+    pub(super) sent: Sent,
+    /// Why it is less than the whole, or what it is instead of lines.
+    pub(super) reason: Option<String>,
+}
+
+/// The size of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Size {
+    /// In bytes of UTF-8.
+    pub(super) bytes: usize,
+    /// In Unicode scalar values.
+    pub(super) chars: usize,
+    /// The longest run of backticks.
+    pub(super) run: usize,
+}
+
+/// Numbers of changed lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Counts {
+    /// Lines added.
+    pub(super) added: u64,
+    /// Lines removed.
+    pub(super) removed: u64,
+}
+
+/// What is known of a file's change before any of it is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Extent {
+    /// The size of its canonical text, in bytes.
+    pub(super) bytes: u64,
+    /// Its changed lines.
+    pub(super) counts: Counts,
+}
+
+/// The limit that a file's change went over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// Bytes of one file.
+    File(usize),
+    /// Bytes of the whole patch.
+    Patch(usize),
+    /// Unicode scalar values of the whole prompt.
+    Prompt(usize),
+}
+
+impl Limit {
+    fn describe(self) -> String {
+        match self {
+            Self::File(bytes) => format!("one file may take {bytes} bytes"),
+            Self::Patch(bytes) => format!("the whole patch may take {bytes} bytes"),
+            Self::Prompt(chars) => format!("the whole prompt may take {chars} characters"),
+        }
+    }
+}
+
+impl Size {
+    /// Measures a text.
+    pub(super) fn of(text: &str) -> Self {
+        Self {
+            bytes: text.len(),
+            chars: text.chars().count(),
+            run: longest_run(text),
+        }
+    }
+
+    /// Returns the size of two texts that are separated by a line feed.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            chars: self.chars + other.chars,
+            run: self.run.max(other.run),
+        }
+    }
+}
+
+impl Counts {
+    /// Counts the changed lines of a file.
+    pub(super) fn of(file: &FilePatch) -> Self {
+        let (added, removed) = file.counts();
+        Self { added, removed }
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "+{} -{}", self.added, self.removed)
+    }
+}
+
+impl Block {
+    /// Prints a file, cut short when it would take more than `max_bytes`.
+    ///
+    /// The header and one remark are always there, also when they alone are over the limit.
+    pub(super) fn new(file: &FilePatch, extent: &Extent, max_bytes: usize) -> Self {
+        let can_be_cut = !file.hunks().is_empty();
+        if can_be_cut && extent.bytes > max_bytes as u64 {
+            return Self::cut(file, extent, max_bytes);
+        }
+        let text = printed(|out| write_file(file, out));
+        // Replacing what is no UTF-8 can make it longer than its bytes were.
+        if can_be_cut && text.len() > max_bytes {
+            return Self::cut(file, extent, max_bytes);
+        }
+        let (sent, reason) = describe_whole(file);
+        Self::of(text, extent.counts, sent, reason)
+    }
+
+    /// Prints only what names the file, and why.
+    pub(super) fn named(file: &FilePatch, extent: &Extent, limit: Limit) -> Self {
+        let Extent { bytes, counts } = extent;
+        let limit = limit.describe();
+        let name = quoted_name("", file.path().as_bytes());
+        let text = printed(|out| {
+            write_header(file, out);
+            let remark = format!(
+                "the diff of {name} is not shown: it has {bytes} bytes, {counts} lines, and {limit}"
+            );
+            write_remark(&remark, out);
+        });
+        let reason = format!("only named: its diff has {bytes} bytes and {limit}");
+        Self::of(text, Counts::default(), Sent::Clipped, Some(reason))
+    }
+
+    /// Prints what is shorter: the file, or only what names it.
+    pub(super) fn brief(file: &FilePatch, extent: &Extent, limit: Limit) -> Self {
+        let named = Self::named(file, extent, limit);
+        if extent.bytes <= named.size.bytes as u64 {
+            Self::new(file, extent, usize::MAX)
+        } else {
+            named
+        }
+    }
+
+    fn cut(file: &FilePatch, extent: &Extent, max_bytes: usize) -> Self {
+        let limit = Limit::File(max_bytes);
+        let mut text = printed(|out| {
+            write_header(file, out);
+            write_sides(file, out);
+        });
+        let longest_remark = cut_remark(file, extent, extent.counts, limit);
+        let room = max_bytes.saturating_sub(text.len() + longest_remark.len());
+        let shown = push_hunks(file, room, &mut text);
+        if shown.is_empty() {
+            return Self::brief(file, extent, limit);
+        }
+        text.push_str(&cut_remark(file, extent, shown, limit));
+        let reason = format!(
+            "cut short: its diff has {} bytes and {}; sent {shown} of {} lines",
+            extent.bytes,
+            limit.describe(),
+            extent.counts,
+        );
+        Self::of(text, shown, Sent::Clipped, Some(reason))
+    }
+
+    fn of(text: String, shown: Counts, sent: Sent, reason: Option<String>) -> Self {
+        let size = Size::of(&text);
+        Self {
+            text,
+            size,
+            shown,
+            sent,
+            reason,
+        }
+    }
+}
+
+fn describe_whole(file: &FilePatch) -> (Sent, Option<String>) {
+    let is_submodule = [file.old_mode, file.new_mode]
+        .into_iter()
+        .flatten()
+        .any(diffwarden_actors::model::Mode::is_submodule);
+    match &file.body {
+        Body::Hunks(hunks) if !hunks.is_empty() && !is_submodule => (Sent::Whole, None),
+        Body::Hunks(_) | Body::Unchanged => (Sent::Metadata, None),
+        Body::Binary => (Sent::Binary, None),
+        Body::Omitted { size, reason } => {
+            let reason = format!("contents not sent: {reason}; the file has {size} bytes");
+            (Sent::Clipped, Some(reason))
+        }
+        Body::Note(note) => (Sent::Metadata, Some(note.clone())),
+    }
+}
+
+fn cut_remark(file: &FilePatch, extent: &Extent, shown: Counts, limit: Limit) -> String {
+    let name = quoted_name("", file.path().as_bytes());
+    let Extent { bytes, counts } = extent;
+    let limit = limit.describe();
+    printed(|out| {
+        let remark = format!(
+            "the diff of {name} goes on, but the rest is not shown: it has {bytes} bytes and \
+             {limit}; {shown} of {counts} lines are shown"
+        );
+        write_remark(&remark, out);
+    })
+}
+
+/// Appends as many hunks, and then lines of the next one, as fit into `room` bytes.
+fn push_hunks(file: &FilePatch, mut room: usize, text: &mut String) -> Counts {
+    let mut shown = Counts::default();
+    for hunk in file.hunks() {
+        let kept = lines_that_fit(file, hunk, room);
+        if kept == 0 {
+            break;
+        }
+        let part = first_lines(hunk, kept);
+        let printed = printed(|out| write_hunk(file, &part, out));
+        room = room.saturating_sub(printed.len());
+        text.push_str(&printed);
+        for line in &part.lines {
+            match line.kind {
+                LineKind::Added => shown.added += 1,
+                LineKind::Removed => shown.removed += 1,
+                LineKind::Context => {}
+            }
+        }
+        if kept < hunk.lines.len() {
+            break;
+        }
+    }
+    shown
+}
+
+/// Returns how many lines of a hunk fit; 0 when none of them would be a changed one.
+fn lines_that_fit(file: &FilePatch, hunk: &Hunk, room: usize) -> usize {
+    let header = printed(|out| write_hunk_header(hunk, out)).len() + HEADER_GROWTH;
+    let Some(mut room) = room.checked_sub(header) else {
+        return 0;
+    };
+    let mut kept = 0;
+    for line in &hunk.lines {
+        let no_newline = if line.no_newline { NO_NEWLINE_BYTES } else { 0 };
+        let taken = lossy_length(file.text(line)) + 2 + no_newline;
+        let Some(left) = room.checked_sub(taken) else {
+            break;
+        };
+        room = left;
+        kept += 1;
+    }
+    let has_change = hunk.lines[..kept]
+        .iter()
+        .any(|line| line.kind != LineKind::Context);
+    if has_change { kept } else { 0 }
+}
+
+/// Returns a hunk of the first `kept` lines, with numbers that say so.
+fn first_lines(hunk: &Hunk, kept: usize) -> Hunk {
+    let lines = hunk.lines[..kept].to_vec();
+    let mut part = Hunk {
+        section: hunk.section.clone(),
+        lines,
+        ..*hunk
+    };
+    if kept == hunk.lines.len() {
+        return part;
+    }
+    part.old_lines = count(&part, LineKind::Added);
+    part.new_lines = count(&part, LineKind::Removed);
+    // The start of a side without lines is the line before the change.
+    if part.old_lines == 0 && hunk.old_lines > 0 {
+        part.old_start = hunk.old_start.saturating_sub(1);
+    }
+    if part.new_lines == 0 && hunk.new_lines > 0 {
+        part.new_start = hunk.new_start.saturating_sub(1);
+    }
+    part
+}
+
+/// Counts the lines of a side: all but those that are only on the other one.
+fn count(hunk: &Hunk, not_on_it: LineKind) -> u32 {
+    let lines = hunk.lines.iter().filter(|line| line.kind != not_on_it);
+    u32::try_from(lines.count()).unwrap_or(u32::MAX)
+}
+
+/// Returns the text that `write` prints; bytes that are no UTF-8 become U+FFFD.
+fn printed(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut bytes = Vec::new();
+    write(&mut bytes);
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+fn lossy_length(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.len(),
+        Err(_) => String::from_utf8_lossy(bytes).len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diffwarden_actors::model::{LineKind, Mode};
+    use proptest::prelude::*;
+
+    use super::super::sample::{ReadFile, added, any_file, division, edited, push_hunk, read};
+    use super::*;
+
+    fn extent(file: &FilePatch) -> Extent {
+        let mut text = Vec::new();
+        write_file(file, &mut text);
+        Extent {
+            bytes: text.len() as u64,
+            counts: Counts::of(file),
+        }
+    }
+
+    fn shown(file: &ReadFile) -> Counts {
+        let rows = file.hunks.iter().flat_map(|hunk| &hunk.rows);
+        rows.fold(Counts::default(), |mut counts, row| {
+            counts.added += u64::from(row.0 == LineKind::Added);
+            counts.removed += u64::from(row.0 == LineKind::Removed);
+            counts
+        })
+    }
+
+    #[test]
+    fn cuts_between_lines_and_says_so() {
+        let mut file = added("log.txt", &["a"; 500]);
+        file.old_id = None;
+        let block = Block::new(&file, &extent(&file), 400);
+        assert!(block.size.bytes <= 400);
+        assert_eq!(block.sent, Sent::Clipped);
+        let expected = "\
+diff --git a/log.txt b/log.txt
+new file mode 100644
+--- /dev/null
++++ b/log.txt
+@@ -0,0 +1,46 @@
+";
+        assert!(block.text.starts_with(expected), "{}", block.text);
+        assert_eq!(
+            block.text.lines().last().unwrap(),
+            "(diffwarden: the diff of \"log.txt\" goes on, but the rest is not shown: it has 1598 \
+             bytes and one file may take 400 bytes; +46 -0 of +500 -0 lines are shown)"
+        );
+        assert_eq!(
+            block.reason.as_deref(),
+            Some(
+                "cut short: its diff has 1598 bytes and one file may take 400 bytes; \
+                 sent +46 -0 of +500 -0 lines"
+            )
+        );
+    }
+
+    #[test]
+    fn a_cut_side_without_lines_starts_before_the_change() {
+        let mut file = edited("a.txt");
+        let row = |kind| (kind, b"text of a line".to_vec(), false);
+        let mut rows = vec![row(LineKind::Removed); 40];
+        rows.extend(vec![row(LineKind::Added); 40]);
+        push_hunk(&mut file, (7, 9), b"", rows);
+        let block = Block::new(&file, &extent(&file), 420);
+        let kept = block.shown.removed;
+        assert!(kept > 1 && block.shown.added == 0);
+        let header = format!("\n@@ -7,{kept} +8,0 @@\n");
+        assert!(block.text.contains(&header), "{}", block.text);
+    }
+
+    #[test]
+    fn names_a_file_of_which_no_line_fits() {
+        let long = "x".repeat(2000);
+        let file = added("min.js", &[&long]);
+        let extent = extent(&file);
+        let block = Block::new(&file, &extent, 1000);
+        assert_eq!(block.shown, Counts::default());
+        let bytes = extent.bytes;
+        let remark = format!(
+            "\n(diffwarden: the diff of \"min.js\" is not shown: it has {bytes} bytes, +1 -0 lines, \
+             and one file may take 1000 bytes)\n"
+        );
+        assert!(block.text.ends_with(&remark), "{}", block.text);
+        let reason =
+            format!("only named: its diff has {bytes} bytes and one file may take 1000 bytes");
+        assert_eq!(block.reason, Some(reason));
+    }
+
+    #[test]
+    fn keeps_the_whole_at_the_limit_and_cuts_one_below() {
+        let file = added("a.txt", &["some text"; 100]);
+        let extent = extent(&file);
+        let size = usize::try_from(extent.bytes).unwrap();
+        assert_eq!(Block::new(&file, &extent, size).sent, Sent::Whole);
+        assert_eq!(Block::new(&file, &extent, size - 1).sent, Sent::Clipped);
+    }
+
+    #[test]
+    fn tells_what_there_is_to_send() {
+        let sent = |file: &FilePatch| Block::new(file, &extent(file), usize::MAX).sent;
+        assert_eq!(sent(&division()), Sent::Whole);
+        let mut submodule = division();
+        submodule.new_mode = Some(Mode(0o160_000));
+        assert_eq!(sent(&submodule), Sent::Metadata);
+        let mut file = edited("x");
+        assert_eq!(sent(&file), Sent::Metadata);
+        file.body = Body::Binary;
+        assert_eq!(sent(&file), Sent::Binary);
+        file.body = Body::Omitted {
+            size: 9,
+            reason: "over the limit".to_owned(),
+        };
+        let block = Block::new(&file, &extent(&file), usize::MAX);
+        assert_eq!(block.sent, Sent::Clipped);
+        assert_eq!(
+            block.reason.as_deref(),
+            Some("contents not sent: over the limit; the file has 9 bytes")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_goes_over_the_limit_or_missing(file in any_file(), max_bytes in 0_usize..1500) {
+            let extent = extent(&file);
+            let block = Block::new(&file, &extent, max_bytes);
+            let whole = printed(|out| write_file(&file, out));
+            let named = Block::named(&file, &extent, Limit::File(max_bytes));
+            prop_assert_eq!(block.size, Size::of(&block.text));
+            if !file.hunks().is_empty() {
+                let least = whole.len().min(named.text.len());
+                prop_assert!(block.size.bytes <= max_bytes.max(least));
+            }
+
+            let [back] = <[ReadFile; 1]>::try_from(read(block.text.as_bytes())).unwrap();
+            let [all] = <[ReadFile; 1]>::try_from(read(whole.as_bytes())).unwrap();
+            prop_assert_eq!(block.shown, shown(&back));
+            prop_assert_eq!(block.text == whole, block.shown == extent.counts);
+            if block.text != whole {
+                prop_assert_eq!(block.sent, Sent::Clipped);
+                prop_assert!(block.reason.is_some() && back.remark.is_some());
+            }
+            for (index, (part, hunk)) in back.hunks.iter().zip(&all.hunks).enumerate() {
+                prop_assert!(hunk.rows.starts_with(&part.rows));
+                prop_assert!(index + 1 == back.hunks.len() || part == hunk);
+            }
+        }
+    }
+}
