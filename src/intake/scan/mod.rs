@@ -1,1 +1,126 @@
-//! Integrity scans: what no model may talk away.
+//! Integrity scans: what no model may talk away (SPEC 8).
+//!
+//! Five scans look at every added line of every changed file, pruned files included, and at the
+//! paths, the commit messages and the branch name: hidden Unicode, credentials, sensitive file
+//! names, text addressed to a reviewer, and merge markers. They are pure functions of their input:
+//! the same patch gives the same findings in the same order. No finding ever repeats a secret or a
+//! hidden character; the words of a finding are diffwarden's own, never the patch's.
+
+mod addressed;
+mod credentials;
+mod markers;
+mod report;
+mod sensitive;
+mod text;
+mod unicode;
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod properties;
+
+use std::path::Path;
+
+use diffwarden_actors::engine::CancelToken;
+use diffwarden_actors::model::{Anchor, Change, FilePatch, Finding, Patch, RepoPath};
+
+use report::Report;
+use text::{PathKind, Text};
+
+/// The scans, as people read their names.
+pub const SCAN_NAMES: [&str; 5] = [
+    "hidden Unicode",
+    "credentials",
+    "sensitive files",
+    "text addressed to a reviewer",
+    "merge markers",
+];
+
+/// What the scans look at.
+#[derive(Debug, Clone, Copy)]
+pub struct ScanInput<'a> {
+    /// The whole change, before anything is pruned.
+    pub patch: &'a Patch,
+    /// The root of the work tree; findings carry paths below it.
+    pub repo_root: &'a Path,
+    /// The messages of the reviewed commits, newest first or in any other stable order.
+    pub commit_messages: &'a [String],
+    /// The name of the current branch, if there is one.
+    pub branch: Option<&'a str>,
+}
+
+/// Returns what the scans found, in the order of the files, then of lines, then of rules; commit
+/// messages and the branch name come last.
+///
+/// A finding without a line of code has an [`Anchor`] and the range 1-1; for a commit message and
+/// a branch name its path is the repository root. A cancelled scan returns what it has so far.
+pub fn scan(input: &ScanInput<'_>, cancel: &CancelToken) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in &input.patch.files {
+        if cancel.is_cancelled() {
+            return findings;
+        }
+        if let Some(path) = &file.new_path {
+            scan_file(file, path, input.repo_root, &mut findings);
+        }
+    }
+    let root = input.repo_root.to_string_lossy();
+    for message in input.commit_messages {
+        if cancel.is_cancelled() {
+            return findings;
+        }
+        scan_words(message, &root, Anchor::CommitMessage, &mut findings);
+    }
+    if let Some(branch) = input.branch {
+        scan_words(branch, &root, Anchor::Branch, &mut findings);
+    }
+    findings
+}
+
+fn scan_file(file: &FilePatch, path: &RepoPath, root: &Path, findings: &mut Vec<Finding>) {
+    let shown = path.under(root).to_string_lossy().into_owned();
+    let kind = PathKind::of(path);
+    let text = Text::of_file(file, kind);
+
+    let mut on_path = Report::new(shown.clone(), Some(Anchor::Path));
+    sensitive::scan(file, path, &text, &mut on_path);
+    if matches!(
+        file.change,
+        Change::Added | Change::Renamed | Change::Copied
+    ) {
+        scan_name(path.as_bytes(), kind, &mut on_path);
+    }
+    on_path.finish(findings);
+
+    let mut on_lines = Report::new(shown, None);
+    unicode::scan(&text, &mut on_lines);
+    credentials::scan(&text, &mut on_lines);
+    addressed::scan(&text, &mut on_lines);
+    markers::scan(&text, &mut on_lines);
+    on_lines.finish(findings);
+}
+
+fn scan_words(words: &str, root: &str, anchor: Anchor, findings: &mut Vec<Finding>) {
+    let mut report = Report::new(root.to_owned(), Some(anchor));
+    if anchor == Anchor::Branch {
+        scan_name(words.as_bytes(), PathKind::default(), &mut report);
+    } else {
+        let text = Text::of_message(words);
+        unicode::scan(&text, &mut report);
+        credentials::scan(&text, &mut report);
+        addressed::scan(&text, &mut report);
+    }
+    report.finish(findings);
+}
+
+/// Scans a path or a branch name. Its separators stand for blanks where words are looked for.
+fn scan_name(name: &[u8], kind: PathKind, report: &mut Report) {
+    let text = Text::of_name(name, kind);
+    unicode::scan(&text, report);
+    credentials::scan(&text, report);
+    let spaced: Vec<u8> = name
+        .iter()
+        .map(|&byte| if b"/_-.+".contains(&byte) { b' ' } else { byte })
+        .collect();
+    addressed::scan(&Text::of_name(&spaced, kind), report);
+}

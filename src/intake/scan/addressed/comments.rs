@@ -1,0 +1,77 @@
+//! Which lines are comments, in any language.
+//!
+//! A guess from the first signs of a line and from the blocks left open before it: it decides only
+//! which neighbouring lines are read together, never whether a line is read.
+
+use super::super::text::NumberedLine;
+
+/// Tells comment lines from code, by their first signs and by open block comments.
+#[derive(Debug, Default)]
+pub(super) struct Comments {
+    inside: Option<&'static [u8]>,
+    next: u32,
+}
+
+impl Comments {
+    /// Takes the next line and returns whether it is a comment.
+    pub(super) fn take(&mut self, line: NumberedLine<'_>) -> bool {
+        const LEADERS: [&[u8]; 7] = [b"//", b"#", b"*", b"--", b";", b"%", b"rem "];
+        const BLOCKS: [(&[u8], &[u8]); 4] = [
+            (b"/*", b"*/"),
+            (b"<!--", b"-->"),
+            (b"\"\"\"", b"\"\"\""),
+            (b"'''", b"'''"),
+        ];
+        if line.number != self.next {
+            self.inside = None;
+        }
+        self.next = line.number.saturating_add(1);
+        let bytes = line.bytes.trim_ascii_start();
+        if let Some(end) = self.inside {
+            if find(bytes, end).is_some() {
+                self.inside = None;
+            }
+            return true;
+        }
+        for (start, end) in BLOCKS {
+            if let Some(index) = find(bytes, start) {
+                let rest = &bytes[index + start.len()..];
+                if find(rest, end).is_none() {
+                    self.inside = Some(end);
+                }
+                return index == 0 || self.inside.is_some();
+            }
+        }
+        LEADERS.iter().any(|leader| bytes.starts_with(leader))
+    }
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack
+        .windows(needle.len())
+        .position(|window| window == needle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_told_from_code() {
+        let mut comments = Comments::default();
+        let mut read = |number, text: &str| {
+            comments.take(NumberedLine {
+                number,
+                bytes: text.as_bytes(),
+            })
+        };
+        assert!(!read(1, "let a = 1;"));
+        assert!(read(2, "  // words"));
+        assert!(read(3, "/* words"));
+        assert!(read(4, "more words"));
+        assert!(read(5, "end */"));
+        assert!(!read(6, "code();"));
+        assert!(read(7, "let s = \"\"\"text"));
+        assert!(!read(9, "after a gap"));
+    }
+}
