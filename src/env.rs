@@ -40,6 +40,13 @@ impl Environment {
         path.is_absolute().then_some(path)
     }
 
+    /// Returns every variable, for a child process that gets exactly this environment.
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
     /// Returns the home folder: `HOME` when it is absolute, else what the system's user database
     /// says.
     pub fn home(&self) -> Option<PathBuf> {

@@ -61,10 +61,14 @@ pub enum Body {
     Binary,
     /// Line by line.
     Hunks(Vec<Hunk>),
-    /// The contents were not read, for the reason given; `size` is in bytes.
+    /// The contents were not kept, for the reason given.
     Omitted {
-        /// The size of the file in bytes.
+        /// The size of the file, or of its changed lines with their context, in bytes.
         size: u64,
+        /// Lines added; 0 when the file was not read at all.
+        added: u64,
+        /// Lines removed; 0 when the file was not read at all.
+        removed: u64,
         /// Why, as a fragment that fits after "not shown: ".
         reason: String,
     },
@@ -165,6 +169,14 @@ impl FilePatch {
             .expect("a file block has a path on at least one side")
     }
 
+    /// Whether either side is a submodule, so that only a commit's name changed here.
+    pub fn is_submodule(&self) -> bool {
+        [self.old_mode, self.new_mode]
+            .into_iter()
+            .flatten()
+            .any(Mode::is_submodule)
+    }
+
     /// Returns the hunks, none for a file without line changes.
     pub fn hunks(&self) -> &[Hunk] {
         match &self.body {
@@ -198,8 +210,12 @@ impl FilePatch {
         }
     }
 
-    /// Returns how many lines were added and removed.
+    /// Returns how many lines were added and removed, also for contents that were counted but
+    /// not kept.
     pub fn counts(&self) -> (u64, u64) {
+        if let Body::Omitted { added, removed, .. } = self.body {
+            return (added, removed);
+        }
         let lines = self.hunks().iter().flat_map(|hunk| &hunk.lines);
         lines.fold((0, 0), |(added, removed), line| match line.kind {
             LineKind::Added => (added + 1, removed),

@@ -1,0 +1,133 @@
+//! Patches and lists made by the git executable.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use diffwarden_actors::model::{Failure, FilePatch, RepoPath};
+
+use super::executable::{Finished, Git, environment_failure};
+use super::limits::Budget;
+use super::parse::{ParseError, read_files};
+use super::untracked::{LIST, REPORTS, split_names};
+
+/// Everything that a setting could change about a patch, said aloud.
+const DIFF: [&str; 16] = [
+    "diff",
+    "--patch",
+    "--no-color",
+    // No program prints the patch or converts what it shows.
+    "--no-ext-diff",
+    "--no-textconv",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--unified=3",
+    "--inter-hunk-context=0",
+    "--diff-algorithm=myers",
+    "--indent-heuristic",
+    "--find-renames=50%",
+    "-l1000",
+    // Only the commit a submodule points at; looking for changes inside it would run git there,
+    // with the settings of that repository.
+    "--submodule=short",
+    "--ignore-submodules=dirty",
+    "--full-index",
+];
+
+/// The order of the files is git's own.
+const ORDER: &str = "-O/dev/null";
+
+/// A patch with what has to be said about it.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    pub(super) files: Vec<FilePatch>,
+    pub(super) untracked: Vec<RepoPath>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Git {
+    /// Returns the change between two trees or commits.
+    pub(super) fn tree_patch(
+        &self,
+        old: &str,
+        new: &str,
+        budget: &mut Budget,
+    ) -> Result<Vec<FilePatch>, Failure> {
+        let (files, _) = self.diff(&[old, new], budget)?;
+        Ok(files)
+    }
+
+    /// Returns the change from a tree or commit to the work tree, with the names of untracked
+    /// files. The two lists are made side by side.
+    pub(super) fn work_tree_patch(
+        &self,
+        base: &str,
+        budget: &mut Budget,
+    ) -> Result<Collected, Failure> {
+        let mut listing = self.start(LIST)?;
+        let (files, said) = self.diff(&[base], budget)?;
+        let list = listing.read_all()?;
+        let listed = listing.finish()?.check()?;
+        let warnings = warnings_in(&said).chain(warnings_in(&listed)).collect();
+        Ok(Collected {
+            files,
+            untracked: split_names(&list).collect(),
+            warnings,
+        })
+    }
+
+    /// Returns the paths that differ from HEAD, untracked ones included.
+    pub(super) fn dirty_paths(&self) -> Result<Vec<RepoPath>, Failure> {
+        let status = self
+            .run([
+                "status",
+                "--porcelain=v1",
+                "-z",
+                "--untracked-files=all",
+                "--no-renames",
+                "--ignore-submodules=dirty",
+            ])?
+            .check()?;
+        // Two letters and a blank come before each name.
+        let names = split_names(&status.output);
+        let names = names.filter_map(|entry| entry.as_bytes().get(3..).map(RepoPath::new));
+        Ok(names
+            .filter(|path| !path.as_bytes().starts_with(REPORTS))
+            .collect())
+    }
+
+    fn diff(
+        &self,
+        revisions: &[&str],
+        budget: &mut Budget,
+    ) -> Result<(Vec<FilePatch>, Finished), Failure> {
+        let arguments = DIFF.iter().chain([&ORDER]).chain(revisions).chain([&"--"]);
+        let mut running = self.start(arguments.map(OsStr::new))?;
+        let files = read_files(&mut running.output(), budget);
+        // When git failed, its own words say more than the text that ends too early.
+        let finished = running.finish()?.check()?;
+        let files = files.map_err(|problem| unreadable_patch(&problem))?;
+        Ok((files, finished))
+    }
+}
+
+/// Returns the failure for a patch that does not parse.
+pub(super) fn unreadable_patch(problem: &ParseError) -> Failure {
+    environment_failure(format!("git's patch cannot be read: {problem}"))
+        .hint("this is a fault in diffwarden, or in the version of git; please report it")
+}
+
+/// Returns the failure for a work tree whose root cannot be opened.
+pub(super) fn unreadable_tree(root: &Path, error: &std::io::Error) -> Failure {
+    environment_failure(format!(
+        "cannot read the work tree at {}: {error}",
+        root.display()
+    ))
+}
+
+/// Returns what git could not look into. Its other warnings are about speed and line ends.
+fn warnings_in(finished: &Finished) -> impl Iterator<Item = String> {
+    let lines = finished.message.lines();
+    lines
+        .filter(|line| line.starts_with("warning: could not open"))
+        .map(|line| format!("git: {line}"))
+}
