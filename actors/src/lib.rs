@@ -8,6 +8,22 @@
 //! model <- answer, attempt, schedule <- actors <- the program
 //! ```
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use actix::{Actor, System};
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+use crate::interrupt::Signals;
+use crate::messages::{Interrupted, Start};
+use crate::model::{ErrorCode, Failure, Reason};
+use crate::plan::RunPlan;
+use crate::sink::{
+    Interrupt, InterruptReceiver, Publisher, RunFailure, RunOutcome, SinkSet, panic_message,
+};
+use crate::supervisor::{Supervisor, internal_error};
+
 pub mod answer;
 pub mod engine;
 pub mod model;
@@ -18,6 +34,9 @@ pub mod source;
 
 mod aggregator;
 mod attempt;
+mod conclude;
+mod interrupt;
+mod judgement;
 mod lane;
 mod messages;
 mod process;
@@ -25,3 +44,92 @@ mod reviewer;
 mod run_dir;
 mod schedule;
 mod supervisor;
+
+#[cfg(test)]
+mod tests;
+
+/// Runs a plan to its outcome: the only door into the actors.
+///
+/// Events go to `sinks` as they happen; handing them the outcome ([`SinkSet::finish`]) is the
+/// caller's part. SIGINT, SIGTERM and SIGHUP are caught from here on, also after the return. When
+/// this returns, no child is left. Work on a thread that does not give up when it is told to may
+/// still go on, so the caller should end the program with `process::exit`.
+pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> RunOutcome {
+    let plan = Arc::new(plan);
+    if plan.lanes.len() != 1 {
+        return failed(&plan, several_lanes());
+    }
+    // Neither several threads nor a second arbiter: children die with the thread that spawned
+    // them nowhere, and every actor sees the same order of events.
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => Arc::new(runtime),
+        Err(error) => return failed(&plan, no_runtime(&error)),
+    };
+    let shared = Arc::clone(&runtime);
+    let publisher = sinks.publisher();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let system = System::with_tokio_rt(|| shared);
+        system.block_on(supervise(Arc::clone(&plan), publisher, interrupts, Signals::listen))
+    }));
+    // Dropping a runtime waits for its blocking threads, and one may hang in foreign code.
+    if let Some(runtime) = Arc::into_inner(runtime) {
+        runtime.shutdown_background();
+    }
+    outcome.unwrap_or_else(|panic| {
+        tracing::error!(panic = panic_message(panic.as_ref()), "the run panicked");
+        internal_error(&plan)
+    })
+}
+
+/// Starts the actors and waits for the outcome; feeds them what comes from outside meanwhile.
+async fn supervise(
+    plan: Arc<RunPlan>,
+    publisher: Publisher,
+    mut interrupts: InterruptReceiver,
+    listen: impl FnOnce() -> Signals,
+) -> RunOutcome {
+    let mut signals = listen();
+    spawn_blocking(run_dir::sweep_stale);
+    let (done, mut outcome) = oneshot::channel();
+    let supervisor = Supervisor::new(Arc::clone(&plan), publisher).start();
+    supervisor.do_send(Start(done));
+    loop {
+        let interrupt: Interrupt = tokio::select! {
+            outcome = &mut outcome => {
+                // No answer means that the supervisor is dead.
+                return outcome.unwrap_or_else(|_| internal_error(&plan));
+            }
+            Some(interrupt) = interrupts.recv() => interrupt,
+            interrupt = signals.next() => interrupt,
+        };
+        supervisor.do_send(Interrupted(interrupt));
+    }
+}
+
+fn failed(plan: &RunPlan, failure: Failure) -> RunOutcome {
+    RunOutcome::Failed(RunFailure {
+        failure,
+        reviewer: None,
+        integrity: plan.integrity.clone(),
+    })
+}
+
+fn several_lanes() -> Failure {
+    Failure::new(
+        ErrorCode::InvalidCli,
+        "a run of several lanes is not possible yet",
+    )
+    .hint("Run one review for each focus.")
+}
+
+fn no_runtime(error: &std::io::Error) -> Failure {
+    Failure::new(
+        ErrorCode::ReviewerEnvironmentFailed,
+        format!("the run cannot be started: {error}"),
+    )
+    .reason(Reason::Environment)
+    .hint("The system is out of files or memory; check ulimit -n.")
+}

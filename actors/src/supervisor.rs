@@ -1,1 +1,171 @@
-//! (to be written)
+//! The supervisor of a run: plan, permits, stop level, exit policy.
+//!
+//! ```text
+//!  signals, sinks ── Interrupted ──► Supervisor ── Permit, StopLane ──► Lane ── Review, StopReview ──► Reviewer
+//!                                      ▲   │                             │                               │
+//!                                      │   └─ RunBegan, Conclude ──┐     │ Observed(Ended)      Observed │
+//!                                      └──── PermitDone ───────────┼─────┤                               │
+//!                                                                  ▼     ▼                               │
+//!                                                                Aggregator ◄────────────────────────────┘
+//! ```
+//!
+//! It decides nothing itself: the schedule does, and the supervisor carries out its steps. What
+//! must stay true: the outcome is handed over only after the last reviewer has reported, so no
+//! child is left when the System goes.
+
+use std::sync::Arc;
+
+use actix::prelude::*;
+use tokio::sync::oneshot;
+
+use crate::aggregator::Aggregator;
+use crate::conclude::interrupted;
+use crate::lane::Lane;
+use crate::messages::{
+    Conclude, Fact, Interrupted, Observed, Permit, PermitDone, RunBegan, Start, StopLane,
+};
+use crate::model::{ErrorCode, Failure, Reason};
+use crate::plan::RunPlan;
+use crate::reviewer::failed_entry;
+use crate::schedule::{Schedule, Slot, Step, StopLevel};
+use crate::sink::{Interrupt, Publisher, RunFailure, RunOutcome};
+
+/// Owns the schedule of one run.
+pub(crate) struct Supervisor {
+    plan: Arc<RunPlan>,
+    schedule: Schedule,
+    lanes: Vec<Addr<Lane>>,
+    aggregator: Addr<Aggregator>,
+    /// What ended the run first.
+    interrupt: Option<Interrupt>,
+    signals: usize,
+    done: Option<oneshot::Sender<RunOutcome>>,
+}
+
+impl Supervisor {
+    pub(crate) fn new(plan: Arc<RunPlan>, publisher: Publisher) -> Self {
+        let policy = plan.policy;
+        let (lanes, reviewers) = (plan.lanes.len(), plan.reviewers.len());
+        Self {
+            schedule: Schedule::new(lanes, reviewers, policy.max_concurrency, policy.strict),
+            lanes: Vec::new(),
+            aggregator: Aggregator::new(Arc::clone(&plan), publisher).start(),
+            plan,
+            interrupt: None,
+            signals: 0,
+            done: None,
+        }
+    }
+
+    fn carry_out(&mut self, steps: Vec<Step>, ctx: &mut Context<Self>) {
+        for step in steps {
+            match step {
+                Step::Start(slot) => self.lanes[slot.lane].do_send(Permit(slot.reviewer)),
+                Step::Skip(slot) => self.skip(slot),
+                Step::Stop(level) => {
+                    for lane in &self.lanes {
+                        lane.do_send(StopLane(level));
+                    }
+                }
+                Step::Conclude => self.conclude(ctx),
+            }
+        }
+    }
+
+    /// Reports a reviewer that never began.
+    fn skip(&self, slot: Slot) {
+        let reviewer = &self.plan.reviewers[slot.reviewer];
+        let failure = match self.interrupt {
+            Some(interrupt) => interrupted(interrupt),
+            None => Failure::new(
+                ErrorCode::ReviewerFailed,
+                "not run, because another reviewer failed in strict mode",
+            )
+            .reason(Reason::Interrupted),
+        };
+        self.aggregator.do_send(Observed {
+            slot,
+            fact: Fact::Ended(Box::new(failed_entry(reviewer, &failure, None, 0))),
+        });
+    }
+
+    fn conclude(&mut self, ctx: &mut Context<Self>) {
+        let interrupt = self.interrupt;
+        let request = self.aggregator.send(Conclude { interrupt });
+        ctx.spawn(
+            request
+                .into_actor(self)
+                .map(|outcome, supervisor, _| {
+                    let outcome = outcome.unwrap_or_else(|_| internal_error(&supervisor.plan));
+                    if let Some(done) = supervisor.done.take() {
+                        // Main waits for it until the end.
+                        drop(done.send(outcome));
+                    }
+                }),
+        );
+    }
+}
+
+impl Actor for Supervisor {
+    type Context = Context<Self>;
+}
+
+impl Handler<Start> for Supervisor {
+    type Result = ();
+
+    fn handle(&mut self, Start(done): Start, ctx: &mut Self::Context) {
+        self.done = Some(done);
+        self.aggregator.do_send(RunBegan);
+        self.lanes = (0..self.plan.lanes.len())
+            .map(|lane| {
+                let supervisor = ctx.address();
+                Lane::new(lane, &self.plan, supervisor, self.aggregator.clone()).start()
+            })
+            .collect();
+        let steps = self.schedule.begin();
+        self.carry_out(steps, ctx);
+    }
+}
+
+impl Handler<PermitDone> for Supervisor {
+    type Result = ();
+
+    fn handle(&mut self, message: PermitDone, ctx: &mut Self::Context) {
+        let steps = self.schedule.ended(message.slot, message.succeeded);
+        self.carry_out(steps, ctx);
+    }
+}
+
+impl Handler<Interrupted> for Supervisor {
+    type Result = ();
+
+    /// The first signal asks, the second ends at once. A closed output only ever asks.
+    fn handle(&mut self, Interrupted(interrupt): Interrupted, ctx: &mut Self::Context) {
+        self.interrupt.get_or_insert(interrupt);
+        if matches!(interrupt, Interrupt::Signal(_)) {
+            self.signals += 1;
+        }
+        let level = if self.signals > 1 {
+            StopLevel::Now
+        } else {
+            StopLevel::Gracefully
+        };
+        tracing::debug!(?interrupt, ?level, "the run is being ended");
+        let steps = self.schedule.stop(level);
+        self.carry_out(steps, ctx);
+    }
+}
+
+/// Returns the outcome of a run whose own machinery failed.
+pub(crate) fn internal_error(plan: &RunPlan) -> RunOutcome {
+    RunOutcome::Failed(RunFailure {
+        failure: Failure::new(
+            ErrorCode::ReviewerFailed,
+            "an internal error ended the review",
+        )
+        .reason(Reason::Crash)
+        .hint("This is a defect of diffwarden; please report it."),
+        reviewer: None,
+        integrity: plan.integrity.clone(),
+    })
+}

@@ -1,0 +1,108 @@
+//! The signals that end a run.
+
+use std::fs;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::sink::Interrupt;
+
+/// Listens to SIGINT, SIGTERM and SIGHUP.
+///
+/// A signal that was ignored when diffwarden started (`nohup`, a background job of a script) stays
+/// ignored.
+pub(crate) struct Signals {
+    interrupt: Option<Signal>,
+    terminate: Option<Signal>,
+    hangup: Option<Signal>,
+}
+
+impl Signals {
+    /// Begins to listen; from then on these signals no longer end the process by themselves.
+    pub(crate) fn listen() -> Self {
+        let ignored = ignored_signals();
+        let heard = |kind: SignalKind| {
+            let bit = 1_u64 << (kind.as_raw_value() - 1);
+            if ignored & bit != 0 {
+                return None;
+            }
+            signal(kind)
+                .inspect_err(|error| tracing::warn!(?kind, %error, "a signal cannot be caught"))
+                .ok()
+        };
+        Self {
+            interrupt: heard(SignalKind::interrupt()),
+            terminate: heard(SignalKind::terminate()),
+            hangup: heard(SignalKind::hangup()),
+        }
+    }
+
+    /// Hears nothing; for tests that must not react to another test's signal.
+    #[cfg(test)]
+    pub(crate) fn deaf() -> Self {
+        Self {
+            interrupt: None,
+            terminate: None,
+            hangup: None,
+        }
+    }
+
+    /// Waits for the next signal.
+    pub(crate) async fn next(&mut self) -> Interrupt {
+        let kind = tokio::select! {
+            () = heard(&mut self.interrupt) => SignalKind::interrupt(),
+            () = heard(&mut self.terminate) => SignalKind::terminate(),
+            () = heard(&mut self.hangup) => SignalKind::hangup(),
+        };
+        Interrupt::Signal(kind.as_raw_value())
+    }
+}
+
+async fn heard(signal: &mut Option<Signal>) {
+    if let Some(listening) = signal
+        && listening.recv().await.is_some()
+    {
+        return;
+    }
+    std::future::pending().await
+}
+
+/// Returns the signals this process was told to ignore, bit 0 for signal 1. Only Linux tells
+/// without system calls that Rust calls unsafe; elsewhere none.
+fn ignored_signals() -> u64 {
+    fs::read_to_string("/proc/self/status").map_or(0, |status| parse_ignored(&status))
+}
+
+fn parse_ignored(status: &str) -> u64 {
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_mask_of_ignored_signals() {
+        let status = "Name:\tx\nSigBlk:\t00ff\nSigIgn:\t0000000000001001\nSigCgt:\t0\n";
+        assert_eq!(parse_ignored(status), 0x1001);
+        assert_eq!(parse_ignored("SigIgn:\tnonsense\n"), 0);
+        assert_eq!(parse_ignored(""), 0);
+    }
+
+    #[actix::test]
+    async fn a_signal_arrives_with_its_number() {
+        if ignored_signals() & 1 != 0 {
+            return; // The tests run under nohup.
+        }
+        let mut signals = Signals::listen();
+        rustix::process::kill_process(
+            rustix::process::getpid(),
+            rustix::process::Signal::HUP,
+        )
+        .unwrap();
+        assert_eq!(signals.next().await, Interrupt::Signal(1));
+    }
+}
