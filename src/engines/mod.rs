@@ -23,7 +23,7 @@ pub mod surface;
 use settings::ReviewerSettings;
 
 /// The machine an engine is built for.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Host {
     /// The environment that engines inherit.
     pub env: Environment,

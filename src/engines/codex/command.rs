@@ -158,7 +158,7 @@ fn arguments(options: &Options, request: &ReviewRequest) -> Vec<OsString> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::options::WebSearch;
     use super::super::options::tests::settings;
     use super::*;
@@ -170,7 +170,7 @@ mod tests {
     use diffwarden_actors::prompt::Prompt;
     use std::sync::Arc;
 
-    fn request(flags: &[&str]) -> ReviewRequest {
+    pub(in crate::engines::codex) fn request(flags: &[&str]) -> ReviewRequest {
         ReviewRequest {
             place: Place {
                 repo_root: "/repo".into(),

@@ -92,6 +92,13 @@ pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
         )
         .into_failure(said.lines().next().unwrap_or_default());
     }
+    if let Some(problem) = config_problem(&said) {
+        return Kind::environment(
+            "Codex does not take its configuration",
+            "correct Codex's config.toml, or update Codex and diffwarden",
+        )
+        .into_failure(&problem);
+    }
     if let Some(kind) = kind_of_start(&said) {
         return kind.into_failure(&said);
     }
@@ -220,6 +227,18 @@ fn kind_of_turn(said: &str) -> Option<Kind> {
     })
 }
 
+/// Returns what Codex has against its configuration. Left out are the place, which lies in the
+/// private copy, and the quoted line, which may hold a key.
+fn config_problem(said: &str) -> Option<String> {
+    let (_, report) = said.split_once("Error loading config.toml:")?;
+    let mut lines = report.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty())?;
+    let in_file = first
+        .split_once("config.toml:")
+        .and_then(|(_, place)| place.split_once(": "));
+    Some(in_file.map_or(first, |(_, problem)| problem).to_owned())
+}
+
 fn kind_of_start(said: &str) -> Option<Kind> {
     let holds = |part: &str| said.lines().any(|line| line.starts_with(part));
     Some(if holds("Not inside a trusted directory") {
@@ -228,11 +247,6 @@ fn kind_of_start(said: &str) -> Option<Kind> {
         Kind::environment(
             "Codex's configuration names an unknown model provider",
             "correct model_provider in Codex's config.toml",
-        )
-    } else if holds("Error loading config.toml") {
-        Kind::environment(
-            "Codex does not take its configuration",
-            "correct Codex's config.toml, or update Codex and diffwarden",
         )
     } else if holds("Error: Unknown feature flag") || holds("Output schema file") {
         Kind::environment(

@@ -106,3 +106,91 @@ fn whole_prompt(request: &ReviewRequest) -> Result<String, Failure> {
     }
     Ok(prompt)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::command::tests::request;
+    use super::options::tests::settings;
+    use super::*;
+    use crate::env::Environment;
+    use diffwarden_actors::prompt::Prompt;
+    use std::sync::Arc;
+
+    fn engine(executable: &str) -> CodexExec {
+        let mut settings = settings();
+        let name = ("executable".to_owned(), executable.into());
+        settings.options.cli.extend([name]);
+        let host = Host {
+            env: Environment::from_iter([("PATH", "/bin:/usr/bin"), ("CODEX_HOME", "/none")]),
+            repo_root: None,
+        };
+        CodexExec::new(&settings, &host).unwrap()
+    }
+
+    fn asked(user: String, system: Option<&str>) -> ReviewRequest {
+        let mut request = request(&[]);
+        let prompt = Arc::make_mut(&mut request.prompt);
+        *prompt = Prompt {
+            system: system.map(str::to_owned),
+            user,
+            ..prompt.clone()
+        };
+        request
+    }
+
+    #[test]
+    fn a_missing_executable_fails_preflight_and_review_alike() {
+        let engine = engine("no-such-codex");
+        let place = request(&[]).place;
+        let Err(at_preflight) = engine.preflight(&place) else {
+            panic!("there is nothing to run");
+        };
+        let Err(at_review) = engine.review(&request(&[])) else {
+            panic!("there is nothing to run");
+        };
+        assert_eq!(at_preflight, at_review);
+        assert_eq!(at_preflight.code, ErrorCode::MissingRequirement);
+        assert!(at_preflight.message.contains("`no-such-codex`"));
+    }
+
+    #[test]
+    fn the_prompt_is_counted_in_characters_not_in_bytes() {
+        let engine = engine("sh");
+        let longest = "é".repeat(MAX_PROMPT_CHARS);
+        assert!(engine.review(&asked(longest.clone(), None)).is_ok());
+        let Err(failure) = engine.review(&asked(longest + "x", None)) else {
+            panic!("Codex would refuse this");
+        };
+        assert!(failure.message.contains("1048577"), "{failure}");
+        assert!(failure.message.contains("1048576"), "{failure}");
+    }
+
+    #[test]
+    fn a_system_part_goes_in_front() {
+        let prompt = whole_prompt(&asked("user".to_owned(), Some("system"))).unwrap();
+        assert_eq!(prompt, "system\n\nuser");
+    }
+
+    #[test]
+    fn a_broken_configuration_fails_before_anything_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("config.toml"), "model = ").unwrap();
+        let host = Host {
+            env: Environment::from_iter([
+                ("PATH", std::ffi::OsString::from("/bin:/usr/bin")),
+                ("CODEX_HOME", folder.path().into()),
+            ]),
+            repo_root: None,
+        };
+        let mut settings = settings();
+        settings
+            .options
+            .cli
+            .extend([("executable".to_owned(), "sh".into())]);
+        let engine = CodexExec::new(&settings, &host).unwrap();
+        let Err(failure) = engine.preflight(&request(&[]).place) else {
+            panic!("the configuration cannot be read");
+        };
+        assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
+    }
+}

@@ -114,6 +114,11 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
     ("bad-schema-file", Code(1), unfit("bad.json")),
     ("unknown-feature", Code(1), unfit("nosuchfeature")),
     ("strict-config", Code(1), unfit("`nosuch`")),
+    (
+        "unknown-provider-key",
+        Code(1),
+        unfit("`model_providers.mock.nosuch`"),
+    ),
     ("unknown-provider", Code(1), unfit("`nope`")),
 ];
 
@@ -181,7 +186,9 @@ fn check(name: &str, outcome: Result<Answer, (bool, Failure)>, expected: End) {
         | (Err((false, failure)), End::Failed(code, reason, part)) => {
             assert_eq!((failure.code, failure.reason), (code, reason), "{name}");
             assert!(failure.message.contains(part), "{name}: {failure}");
-            assert!(!failure.message.contains("sk-mock"), "{name}: {failure}");
+            for secret in ["sk-mock", "se cret"] {
+                assert!(!failure.message.contains(secret), "{name}: {failure}");
+            }
             assert!(failure.hint.is_some(), "{name}: no advice");
         }
         (outcome, expected) => panic!("{name}: {outcome:?} instead of {expected:?}"),
