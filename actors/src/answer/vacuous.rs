@@ -9,14 +9,30 @@ use crate::model::ReviewResult;
 
 /// Whether an answer without findings says that its author could not read what it was to review.
 pub fn is_vacuous(result: &ReviewResult) -> bool {
-    result.findings.is_empty()
-        && sentences(&unquoted(&result.overall_explanation))
-            .iter()
-            .any(|words| admits_blindness(words) || counts_nothing(words) || misses_diff(words))
+    if !result.findings.is_empty() {
+        return false;
+    }
+    let prose = unquoted(&result.overall_explanation);
+    let sentences = sentences(&prose);
+    let any = |says: fn(&[&str]) -> bool| sentences.iter().any(|words| says(words));
+    // The diff is part of the prompt, so who speaks of it without saying that it was missing may
+    // have reviewed it without opening a single file.
+    any(|words| missed(words, &CHANGE) || lacks_change(words))
+        || any(|words| missed(words, &FILES) || counts_nothing(words))
+            && !any(|words| words.iter().any(|word| SIGHTINGS.contains(word)))
 }
 
-/// Ways of saying that something did not work.
-const FAILURES: [&[&str]; 13] = [
+/// The change itself; without it there is no review.
+const CHANGE: [&str; 4] = ["diff", "patch", "changes", "changeset"];
+
+/// What lies around the change.
+const FILES: [&str; 4] = ["files", "repository", "repo", "code"];
+
+/// Words of somebody who saw the change.
+const SIGHTINGS: [&str; 6] = ["diff", "patch", "hunk", "hunks", "change", "changes"];
+
+/// Ways of saying that an attempt did not work.
+const ATTEMPTS: [&[&str]; 9] = [
     &["unable", "to"],
     &["not", "able", "to"],
     &["wasn't", "able", "to"],
@@ -26,38 +42,31 @@ const FAILURES: [&[&str]; 13] = [
     &["can", "not"],
     &["can't"],
     &["failed", "to"],
-    &["did", "not"],
-    &["didn't"],
-    &["do", "not"],
-    &["don't"],
 ];
 
-/// Ways of reading; the last two only make sense after a failure to do so.
-const READING: [&str; 14] = [
+/// What was attempted.
+const READING: [&str; 12] = [
     "read", "access", "open", "view", "see", "load", "retrieve", "inspect", "examine", "review",
-    "fetch", "obtain", "receive", "have",
+    "fetch", "obtain",
 ];
 
-/// What may stand between the verb and what was not read.
-const FILLERS: [&str; 14] = [
-    "the", "a", "any", "of", "this", "that", "your", "provided", "given", "actual", "changed",
-    "access", "to", "git",
+/// Ways of saying that something is not there.
+const LACKS: [&[&str]; 6] = [
+    &["did", "not", "receive"],
+    &["didn't", "receive"],
+    &["do", "not", "have"],
+    &["don't", "have"],
+    &["did", "not", "have"],
+    &["didn't", "have"],
 ];
 
-/// What a reviewer has to read.
-const OBJECTS: [&str; 8] = [
-    "diff",
-    "patch",
-    "changes",
-    "changeset",
-    "files",
-    "repository",
-    "repo",
-    "code",
+/// What may stand between the verb and its object.
+const FILLERS: [&str; 11] = [
+    "the", "a", "any", "of", "this", "your", "provided", "given", "changed", "access", "to",
 ];
 
-/// What may follow when the sentence is about the whole of it.
-const ENDINGS: [&str; 25] = [
+/// What may follow when the sentence is about the whole of the object.
+const ENDINGS: [&str; 15] = [
     "because",
     "due",
     "since",
@@ -67,44 +76,42 @@ const ENDINGS: [&str; 25] = [
     "and",
     "or",
     "therefore",
-    "for",
     "from",
-    "with",
     "contents",
     "content",
     "itself",
-    "in",
-    "under",
-    "given",
-    "provided",
     "here",
     "directly",
-    "via",
-    "using",
-    "to",
-    "you",
 ];
 
-/// `I was unable to read the diff`, `Could not access any files`.
-fn admits_blindness(words: &[&str]) -> bool {
+/// `I was unable to read the diff`, `Could not access any files`, `I do not have the patch`.
+fn missed(words: &[&str], objects: &[&str]) -> bool {
     (0..words.len()).any(|at| {
-        let Some(rest) = FAILURES
-            .iter()
-            .find_map(|phrase| words[at..].strip_prefix(*phrase))
-        else {
-            return false;
-        };
-        let Some((verb, rest)) = rest.split_first() else {
-            return false;
-        };
-        READING.contains(verb) && speaks_of_itself(&words[..at]) && is_whole_object(rest)
+        let object = missing_object(&words[at..]);
+        object.is_some_and(|object| is_whole(object, objects)) && speaks_of_itself(&words[..at])
     })
+}
+
+/// Returns what follows when the words begin with a failure to read or a lack.
+fn missing_object<'w, 't>(words: &'w [&'t str]) -> Option<&'w [&'t str]> {
+    let after = |phrases: &[&[&str]]| {
+        let phrase = phrases.iter().find(|phrase| words.starts_with(phrase))?;
+        words.get(phrase.len()..)
+    };
+    let Some(tail) = after(&ATTEMPTS) else {
+        return after(&LACKS);
+    };
+    match tail.split_first()? {
+        // `I cannot see any changes that break callers` is praise.
+        (&"see", ["any", ..]) => None,
+        (verb, object) => READING.contains(verb).then_some(object),
+    }
 }
 
 /// Whether the subject is the reviewer: it is named right before, or left out altogether.
 fn speaks_of_itself(before: &[&str]) -> bool {
     let own = ["i", "i'm", "i've", "we", "we're"];
-    let verbs = [
+    let between = [
         "was",
         "am",
         "were",
@@ -115,35 +122,35 @@ fn speaks_of_itself(before: &[&str]) -> bool {
         "sorry",
         "unfortunately",
     ];
-    match before.iter().rev().find(|word| !verbs.contains(word)) {
+    match before.iter().rev().find(|word| !between.contains(word)) {
         Some(word) => own.contains(word),
         None => true,
     }
 }
 
-/// Whether the words begin with the diff, the files or the like, and not with a part of them.
-fn is_whole_object(words: &[&str]) -> bool {
+/// Whether the words begin with one of `objects` as a whole, and not with a part of it.
+fn is_whole(words: &[&str], objects: &[&str]) -> bool {
     let skipped = words.iter().take_while(|word| FILLERS.contains(word));
-    let rest = &words[skipped.count()..];
-    match rest {
-        [object] => OBJECTS.contains(object),
-        [object, next, ..] => OBJECTS.contains(object) && ENDINGS.contains(next),
+    match &words[skipped.count()..] {
+        [object] => objects.contains(object),
+        [object, "in", "this", ..] => objects.contains(object),
+        [object, next, ..] => objects.contains(object) && ENDINGS.contains(next),
         [] => false,
     }
 }
 
 /// `Files examined: none`.
 fn counts_nothing(words: &[&str]) -> bool {
-    let what = ["files", "lines", "changes"];
     let how = ["examined", "reviewed", "read", "inspected", "opened"];
-    words.windows(3).any(|w| {
-        what.contains(&w[0]) && how.contains(&w[1]) && ["none", "0", "zero"].contains(&w[2])
-    }) && words.len() <= 6
+    let counts = |words: &[&str]| match words {
+        ["files", verb, count] => how.contains(verb) && ["none", "0", "zero"].contains(count),
+        _ => false,
+    };
+    words.len() <= 6 && words.windows(3).any(counts)
 }
 
 /// `No diff was provided`.
-fn misses_diff(words: &[&str]) -> bool {
-    let what = ["diff", "patch", "changes", "changeset"];
+fn lacks_change(words: &[&str]) -> bool {
     let how = [
         "provided",
         "supplied",
@@ -153,18 +160,18 @@ fn misses_diff(words: &[&str]) -> bool {
         "available",
         "received",
     ];
-    let tail = match words {
-        ["no", object, "was" | "were" | "is" | "are", tail @ ..] if what.contains(object) => tail,
-        [
+    match words {
+        ["no", object, "was" | "were" | "is" | "are", verb, ..]
+        | [
             "there",
-            "was" | "is" | "were" | "are",
+            "was" | "were" | "is" | "are",
             "no",
             object,
-            tail @ ..,
-        ] if what.contains(object) => tail,
-        _ => return false,
-    };
-    tail.first().is_some_and(|word| how.contains(word))
+            verb,
+            ..,
+        ] => CHANGE.contains(object) && how.contains(verb),
+        _ => false,
+    }
 }
 
 /// Splits prose into sentences of lower-case words.
@@ -219,88 +226,4 @@ fn push_unquoted(prose: &mut String, line: &str) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::answer::samples::{finding, result};
-    use proptest::prelude::*;
-
-    fn vacuous(explanation: &str) -> bool {
-        is_vacuous(&result("patch is correct", explanation, 0.9, Vec::new()))
-    }
-
-    #[test]
-    fn admissions_are_spotted() {
-        for explanation in [
-            "I was unable to read the diff, so I found no issues.",
-            "Unable to access the repository.",
-            "Unfortunately, I could not open any of the changed files because of permissions.",
-            "I cannot see the patch. Please paste it.",
-            "I can\u{2019}t access any files in this environment.",
-            "Sorry, I couldn't read any code.",
-            "We were not able to inspect the changes due to a sandbox error.",
-            "Failed to read the files.",
-            "Files Examined: None",
-            "Summary\n\n- **Files examined:** none\n- Issues: none",
-            "Files reviewed: 0.",
-            "No diff was provided.",
-            "There was no patch included in the request.",
-            "I do not have access to the repository.",
-            "I did not receive a diff.",
-            "The tool failed. I was unable to fetch the diff from git.",
-        ] {
-            assert!(vacuous(explanation), "{explanation}");
-        }
-    }
-
-    #[test]
-    fn reviews_that_speak_of_code_are_not() {
-        for explanation in [
-            "",
-            "Looked at every hunk.",
-            "No issues found in the diff.",
-            "The loader logs \"unable to read the diff\" and goes on, which is right.",
-            "When the helper is unable to read the files it returns an error.",
-            "It returns 404 if the server could not open the repository.",
-            "The new branch handles `I was unable to read the patch` as a message.",
-            "```\nI was unable to read the diff\n```\nis printed now; correct.",
-            "The message \u{201c}No diff was provided.\u{201d} is now translated.",
-            "I could not find a defect in the patch.",
-            "I could not run the tests, but the patch reads well.",
-            "I could not open the file that was deleted; the rest is fine.",
-            "I could not see the code path that would trigger this.",
-            "I was unable to read the patch level of the package, yet nothing depends on it.",
-            "Callers that cannot access the repository now get a clear error.",
-            "No changes were needed.",
-            "Files read: 12. Issues: none.",
-            "All files reviewed, none has a defect.",
-            "No patch is perfect, but this one is correct.",
-            "The function failed to review the changes before; now it does.",
-        ] {
-            assert!(!vacuous(explanation), "{explanation}");
-        }
-    }
-
-    #[test]
-    fn an_answer_with_findings_was_not_blind() {
-        let text = "I was unable to read the diff.";
-        let found = result(
-            "patch is incorrect",
-            text,
-            0.9,
-            vec![finding("t", "a", 1, 1)],
-        );
-        assert!(!is_vacuous(&found));
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
-
-        #[test]
-        fn any_text_is_taken(text in ".{0,200}", quotes in "[`\"\u{201c}\u{201d}a.\n ]{0,60}") {
-            let _ = vacuous(&text);
-            let quoted = format!("`{}`", text.replace(['`', '\n', '\r'], " "));
-            prop_assert!(!vacuous(&quoted));
-            let _ = vacuous(&quotes);
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,206 @@
+use super::*;
+use crate::answer::samples::{finding, result};
+use crate::model::{
+    ErrorCode, FailedReviewer, Failure, ReviewResult, ReviewValidation, ReviewerId,
+    ReviewerIdentity, ReviewerStatus, SuccessfulReviewer,
+};
+
+fn identity(id: &str, engine: EngineName, status: ReviewerStatus) -> ReviewerIdentity {
+    ReviewerIdentity {
+        id: ReviewerId(id.to_owned()),
+        engine,
+        status,
+        transport: None,
+        profile: None,
+        provider: None,
+        model: None,
+        effort: None,
+    }
+}
+
+fn answered(id: &str, engine: EngineName, mode: ParseMode, text: &str) -> ReviewerEntry {
+    success(
+        id,
+        engine,
+        mode,
+        result("patch is correct", text, 0.5, vec![]),
+    )
+}
+
+fn success(id: &str, engine: EngineName, mode: ParseMode, r: ReviewResult) -> ReviewerEntry {
+    ReviewerEntry::Success(Box::new(SuccessfulReviewer {
+        identity: identity(id, engine, ReviewerStatus::Success),
+        result: r,
+        validation: ReviewValidation {
+            parse_mode: mode,
+            valid_schema: mode != ParseMode::FallbackText,
+            findings_overlap_diff: true,
+            valid_locations: true,
+            invalid_locations: Vec::new(),
+            missing_title_prefix: Vec::new(),
+        },
+        timing_ms: None,
+        raw_text: None,
+        preflight: None,
+        adapter_metadata: None,
+        usage: None,
+        sent: None,
+    }))
+}
+
+fn good(id: &str) -> ReviewerEntry {
+    answered(
+        id,
+        EngineName::Codex,
+        ParseMode::ToolOutput,
+        "Looked at it.",
+    )
+}
+
+fn failed() -> ReviewerEntry {
+    let failure = Failure::new(ErrorCode::Timeout, "too slow");
+    ReviewerEntry::Failed(FailedReviewer {
+        identity: identity("b", EngineName::Claude, ReviewerStatus::Failed),
+        preflight: None,
+        error: failure.to_error(None),
+        timing_ms: None,
+    })
+}
+
+fn coverage(files: &[(&str, Sent)]) -> Coverage {
+    let file = |&(path, sent): &(&str, Sent)| CoverageFile {
+        path: path.to_owned(),
+        sent,
+        added: 1,
+        removed: 0,
+        reason: (sent != Sent::Whole).then(|| format!("{sent:?}")),
+    };
+    Coverage {
+        files: files.iter().map(file).collect(),
+        patch_bytes: 10,
+        patch_sha256: "00".to_owned(),
+    }
+}
+
+fn reasons(reviewers: &[ReviewerEntry], files: &[(&str, Sent)]) -> Vec<TrustReason> {
+    assess(reviewers, &coverage(files), []).reasons
+}
+
+#[test]
+fn a_full_review_is_clean_whatever_it_found() {
+    let files = [
+        ("a", Sent::Whole),
+        ("b", Sent::Metadata),
+        ("c", Sent::Binary),
+        ("d", Sent::Pruned),
+    ];
+    let found = success(
+        "a",
+        EngineName::Codex,
+        ParseMode::StrictJson,
+        result(
+            "patch is incorrect",
+            "x",
+            0.5,
+            vec![finding("t", "p", 1, 1)],
+        ),
+    );
+    for reviewers in [vec![good("a")], vec![found, good("b")]] {
+        let trust = assess(&reviewers, &coverage(&files), []);
+        assert!(trust.clean);
+        assert_eq!(trust.reasons, []);
+    }
+    let surface = answered("s", EngineName::Surface, ParseMode::ToolOutput, "Scanned.");
+    assert_eq!(reasons(&[surface], &files), []);
+}
+
+#[test]
+fn every_shortcoming_is_named_once() {
+    let prose = || answered("p", EngineName::Codex, ParseMode::FallbackText, "All good.");
+    let blind = answered(
+        "v",
+        EngineName::Codex,
+        ParseMode::ToolOutput,
+        "I was unable to read the diff.",
+    );
+    let files = [
+        ("a", Sent::Clipped),
+        ("b", Sent::Masked),
+        ("c", Sent::Clipped),
+    ];
+    assert_eq!(
+        reasons(&[good("a"), failed(), prose(), prose(), blind], &files),
+        [
+            TrustReason::ReviewerFailed,
+            TrustReason::FallbackText,
+            TrustReason::Clipped,
+            TrustReason::Masked,
+            TrustReason::VacuousAnswer,
+        ]
+    );
+}
+
+#[test]
+fn given_doubts_are_kept() {
+    let doubts = [TrustReason::TreeDiffers, TrustReason::EmptyDiff];
+    let trust = assess(&[], &coverage(&[]), doubts);
+    assert!(!trust.clean);
+    assert_eq!(
+        trust.reasons,
+        [TrustReason::EmptyDiff, TrustReason::TreeDiffers]
+    );
+}
+
+#[test]
+fn a_wholly_pruned_change_is_named() {
+    let pruned = [("a", Sent::Pruned), ("b", Sent::Pruned)];
+    assert_eq!(reasons(&[], &pruned), [TrustReason::AllPruned]);
+}
+
+#[test]
+fn the_fixture_alone_is_not_a_review() {
+    let fake = || answered("f", EngineName::Fake, ParseMode::ToolOutput, "3 files.");
+    let own = || {
+        answered(
+            INTEGRITY_ID,
+            EngineName::Surface,
+            ParseMode::ToolOutput,
+            "Scanned.",
+        )
+    };
+    let vacuous = [TrustReason::VacuousAnswer];
+    assert_eq!(reasons(&[fake()], &[]), vacuous);
+    assert_eq!(reasons(&[fake(), fake(), own()], &[]), vacuous);
+    assert_eq!(reasons(&[fake(), good("a")], &[]), []);
+    assert_eq!(reasons(&[own()], &[]), []);
+}
+
+#[test]
+fn coverage_is_the_worst_over_reviewers() {
+    let best = coverage(&[("a", Sent::Whole), ("b", Sent::Masked), ("c", Sent::Pruned)]);
+    let one = coverage(&[
+        ("a", Sent::Clipped),
+        ("b", Sent::Masked),
+        ("c", Sent::Pruned),
+    ]);
+    let two = coverage(&[
+        ("b", Sent::Clipped),
+        ("c", Sent::Whole),
+        ("x", Sent::Clipped),
+    ]);
+    let worst = worst_coverage(&best, [one.files.as_slice(), &two.files]);
+    assert_eq!(
+        worst,
+        coverage(&[
+            ("a", Sent::Clipped),
+            ("b", Sent::Clipped),
+            ("c", Sent::Pruned)
+        ])
+    );
+    assert_eq!(worst_coverage(&best, []), best);
+    assert_eq!(
+        shortfall(&best, &one),
+        Some(coverage(&[("a", Sent::Clipped)]).files)
+    );
+    assert_eq!(shortfall(&best, &best), None);
+}
