@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use diffwarden_actors::engine::{CancelToken, Engine};
-use diffwarden_actors::model::{EngineName, Failure, Finding, ReviewLane, TrustReason};
+use diffwarden_actors::model::{EngineName, Failure, Finding, RepoPath, ReviewLane, TrustReason};
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 use diffwarden_actors::prompt::PromptShape;
 
 use crate::config::{self, LoadedConfig, Overrides, SelectionFlags};
+use crate::engines::capabilities::{self, PromptLimit};
 use crate::engines::settings::ReviewerSettings;
 use crate::engines::surface::{ScanContext, Surface};
-use crate::engines::{self, Host, capabilities};
+use crate::engines::{self, Host};
 use crate::env::Environment;
 use crate::git::{Repository, ResolveOptions, Resolved, TargetSpec};
 use crate::intake::scan::{self, ScanInput};
-use crate::prompt::{Builder, BuilderInput};
+use crate::prompt::{Builder, BuilderInput, SendLimits};
 
 /// What was asked for, as typed.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +56,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
             ..ResolveOptions::default()
         },
     )?;
-    let scope = Scope::new(&resolved.target, &resolved.patch);
+    let scope = scope_of(repository.root(), &resolved);
     let host = Host {
         env: env.clone(),
         repo_root: Some(repository.root().to_path_buf()),
@@ -66,7 +67,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
     let builder = Builder::new(BuilderInput {
         target: Arc::clone(&target),
         patch: Arc::clone(&patch),
-        limits: limits.send,
+        limits: send_limits(config.as_ref()),
     });
 
     let mut doubts = resolved.doubts;
@@ -100,10 +101,50 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
         source: resolved.source,
         policy: Policy {
             strict: request.strict,
-            max_concurrency: limits.max_concurrency,
+            max_concurrency: config
+                .as_ref()
+                .and_then(|loaded| loaded.config.max_concurrency)
+                .unwrap_or(Policy::default().max_concurrency),
             ..Policy::default()
         },
     })
+}
+
+/// Returns where findings may point.
+fn scope_of(root: &Path, resolved: &Resolved) -> Scope {
+    let changed = resolved.target.is_diff_backed().then(|| {
+        let mut paths: Vec<RepoPath> = resolved
+            .patch
+            .files
+            .iter()
+            .map(|file| file.path().clone())
+            .collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths
+    });
+    Scope {
+        repo_root: root.to_path_buf(),
+        real_root: root.canonicalize().unwrap_or_else(|_| root.to_path_buf()),
+        changed,
+        added: resolved.patch.added_ranges(),
+    }
+}
+
+/// Returns how much may be sent: the config's numbers, else the defaults.
+fn send_limits(config: Option<&LoadedConfig>) -> SendLimits {
+    let intake = config
+        .map(|loaded| loaded.config.intake)
+        .unwrap_or_default();
+    let bytes = |given: Option<u64>, default: usize| {
+        given.map_or(default, |bytes| {
+            usize::try_from(bytes).unwrap_or(usize::MAX)
+        })
+    };
+    SendLimits {
+        max_file_bytes: bytes(intake.max_file_bytes, SendLimits::DEFAULT_MAX_FILE_BYTES),
+        max_patch_bytes: bytes(intake.max_patch_bytes, SendLimits::DEFAULT_MAX_PATCH_BYTES),
+    }
 }
 
 /// Scans the change for what no model may talk away, unless `surface` is there to report it.
@@ -156,7 +197,7 @@ fn prompt_shape(settings: &ReviewerSettings) -> PromptShape {
         .map(|row| PromptShape {
             system: row.supports_system_prompt,
             tools: row.system_prompt_tools,
-            max_chars: row.max_prompt,
+            max_chars: row.max_prompt.map(PromptLimit::max_chars),
         })
         .unwrap_or_default()
 }

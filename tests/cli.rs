@@ -23,7 +23,12 @@ fn help_fits_eighty_columns_and_documents_exit_codes_and_streams() {
     let mut command = environment.command(["review", "--help"]);
     let run = crate::support::Run::of(command.env("COLUMNS", "80").output().expect("runs"));
     assert_eq!(run.code, 0);
-    for needed in ["Exit codes:", "one JSON object on stdout", "uncommitted", "--fail-on-findings"] {
+    for needed in [
+        "Exit codes:",
+        "one JSON object on stdout",
+        "uncommitted",
+        "--fail-on-findings",
+    ] {
         assert!(run.stdout.contains(needed), "{needed}: {}", run.stdout);
     }
     let widest = run.stdout.lines().map(|line| line.chars().count()).max();
@@ -38,15 +43,42 @@ fn usage_errors_end_with_two_and_say_what_is_wrong() {
         (&["review", "--nope"], "--nope"),
         (&["review", "--target"], "--target"),
         (&["review", "--json", "--agent"], "--agent"),
-        (&["review", "--target", "nonsense", "--reviewer", "fake"], "nonsense"),
-        (&["review", "--target", "commit:", "--reviewer", "fake"], "commit"),
-        (&["review", "--fail-on-findings", "P9", "--reviewer", "fake"], "P9"),
-        (&["review", "--reviewer", "fake", "--reviewer-set", "1"], "--reviewer-set"),
-        (&["review", "--reviewer", "fake", "--timeout", "0"], "timeout"),
-        (&["review", "--reviewer", "fake", "--timeout", "nan"], "timeout"),
-        (&["review", "--reviewer", "fake", "--effort", "huge"], "huge"),
-        (&["review", "--reviewer", "fake", "--cwd", "/no/such/folder"], "/no/such/folder"),
-        (&["review", "--reviewer", "fake", "--out", "no/such/r.json"], "no/such"),
+        (
+            &["review", "--target", "nonsense", "--reviewer", "fake"],
+            "nonsense",
+        ),
+        (
+            &["review", "--target", "commit:", "--reviewer", "fake"],
+            "commit",
+        ),
+        (
+            &["review", "--fail-on-findings", "P9", "--reviewer", "fake"],
+            "P9",
+        ),
+        (
+            &["review", "--reviewer", "fake", "--reviewer-set", "1"],
+            "--reviewer-set",
+        ),
+        (
+            &["review", "--reviewer", "fake", "--timeout", "0"],
+            "timeout",
+        ),
+        (
+            &["review", "--reviewer", "fake", "--timeout", "nan"],
+            "timeout",
+        ),
+        (
+            &["review", "--reviewer", "fake", "--effort", "huge"],
+            "huge",
+        ),
+        (
+            &["review", "--reviewer", "fake", "--cwd", "/no/such/folder"],
+            "/no/such/folder",
+        ),
+        (
+            &["review", "--reviewer", "fake", "--out", "no/such/r.json"],
+            "no/such",
+        ),
         (&["review"], "config"),
         (&["doctor"], "doctor"),
     ];
@@ -63,16 +95,32 @@ fn usage_errors_are_json_where_json_was_asked_for() {
     let environment = TestEnvironment::with_edit();
     for args in [
         &["review", "--json", "--nope"][..],
-        &["review", "--json", "--target", "nonsense", "--reviewer", "fake"],
+        &[
+            "review",
+            "--json",
+            "--target",
+            "nonsense",
+            "--reviewer",
+            "fake",
+        ],
         &["review", "--json", "--reviewer", "nobody"],
-        &["review", "--json", "--reviewer", "fake", "--out", "no/such/r.json"],
+        &[
+            "review",
+            "--json",
+            "--reviewer",
+            "fake",
+            "--out",
+            "no/such/r.json",
+        ],
     ] {
         let run = environment.run(args);
         let error = run.json();
         assert_eq!(run.code, 2, "{args:?}");
         assert_eq!(error["schema_version"], 1, "{args:?}");
         assert!(
-            error["error"]["code"].as_str().is_some_and(|code| code.starts_with("invalid_")),
+            error["error"]["code"]
+                .as_str()
+                .is_some_and(|code| code.starts_with("invalid_")),
             "{args:?}: {error}"
         );
     }
@@ -83,7 +131,14 @@ fn an_event_stream_ends_with_one_error_frame_even_before_the_run() {
     let environment = TestEnvironment::with_edit();
     for args in [
         &["review", "--ndjson", "--nope"][..],
-        &["review", "--ndjson", "--target", "base:nowhere", "--reviewer", "fake"],
+        &[
+            "review",
+            "--ndjson",
+            "--target",
+            "base:nowhere",
+            "--reviewer",
+            "fake",
+        ],
         &["review", "--ndjson", "--reviewer", "nobody"],
     ] {
         let run = environment.run(args);

@@ -164,8 +164,12 @@ fn artifact(plan: &RunPlan, mut entries: Vec<ReviewerEntry>, timing_ms: u64) -> 
         Some(only) => only.validation.clone(),
         None => common_validation(plan, &answers, &result),
     };
-    let failed = failures(&entries)
-        .map(|entry| format!("Reviewer {} failed: {}", entry.identity.id, entry.error.message));
+    let failed = failures(&entries).map(|entry| {
+        format!(
+            "Reviewer {} failed: {}",
+            entry.identity.id, entry.error.message
+        )
+    });
     let warnings = plan.warnings.iter().cloned().chain(failed).collect();
     let clusters = judgement::clusters(plan, &result);
     let trust = judgement::assess(plan, &entries);

@@ -98,11 +98,8 @@ mod tests {
             return; // The tests run under nohup.
         }
         let mut signals = Signals::listen();
-        rustix::process::kill_process(
-            rustix::process::getpid(),
-            rustix::process::Signal::HUP,
-        )
-        .unwrap();
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::HUP)
+            .unwrap();
         assert_eq!(signals.next().await, Interrupt::Signal(1));
     }
 }

@@ -83,7 +83,13 @@ pub(crate) fn merge(
 ) -> MergedResult {
     let reported = answers
         .iter()
-        .flat_map(|answer| answer.result.findings.iter().map(|f| (&answer.identity.id, f)))
+        .flat_map(|answer| {
+            answer
+                .result
+                .findings
+                .iter()
+                .map(|f| (&answer.identity.id, f))
+        })
         .chain(integrity.iter().map(|finding| (integrity_id, finding)));
     let findings: Vec<_> = reported
         .enumerate()
@@ -133,9 +139,7 @@ pub(crate) fn clusters(_plan: &RunPlan, _merged: &MergedResult) -> Vec<Cluster> 
 pub(crate) fn assess(plan: &RunPlan, entries: &[ReviewerEntry]) -> Trust {
     let doubts = entries.iter().filter_map(|entry| match entry {
         ReviewerEntry::Failed(_) => Some(TrustReason::ReviewerFailed),
-        ReviewerEntry::Success(entry)
-            if entry.validation.parse_mode == ParseMode::FallbackText =>
-        {
+        ReviewerEntry::Success(entry) if entry.validation.parse_mode == ParseMode::FallbackText => {
             Some(TrustReason::FallbackText)
         }
         ReviewerEntry::Success(_) => None,

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::aggregator::{Aggregator, elapsed_ms};
 use crate::attempt::{Attempt, Effect};
 use crate::engine::{
-    Answer, Capabilities, CancelToken, Captured, CommandSpec, Place, Preflight, PreflightPass,
+    Answer, CancelToken, Capabilities, Captured, CommandSpec, Place, Preflight, PreflightPass,
     ReviewRequest, Start,
 };
 use crate::judgement::{self, Parsed};
@@ -63,8 +63,12 @@ impl Handler<StopReview> for Reviewer {
     type Result = ();
 
     fn handle(&mut self, StopReview(level): StopReview, _: &mut Self::Context) {
-        self.stop
-            .send_if_modified(|now| level > *now && { *now = level; true });
+        self.stop.send_if_modified(|now| {
+            level > *now && {
+                *now = level;
+                true
+            }
+        });
     }
 }
 
@@ -387,7 +391,11 @@ fn received_less(best: &Coverage, got: &Coverage) -> Option<Vec<CoverageFile>> {
     let less: Vec<_> = got
         .files
         .iter()
-        .filter(|file| possible.get(file.path.as_str()).is_some_and(|&sent| file.sent > sent))
+        .filter(|file| {
+            possible
+                .get(file.path.as_str())
+                .is_some_and(|&sent| file.sent > sent)
+        })
         .cloned()
         .collect();
     (!less.is_empty()).then_some(less)

@@ -63,7 +63,12 @@ Environment:
 #[command(after_help = REVIEW_HELP)]
 pub(super) struct Review {
     /// What to review: uncommitted, base:<branch>, commit:<sha> or custom:<text>
-    #[arg(long, value_name = "TARGET", default_value = "uncommitted", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TARGET",
+        default_value = "uncommitted",
+        allow_hyphen_values = true
+    )]
     pub(super) target: String,
 
     /// With base:<branch>, review the uncommitted changes too

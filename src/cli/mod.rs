@@ -6,8 +6,11 @@ mod args;
 mod review;
 mod reviewers;
 
+pub use reviewers::{ListedConfig, ListedOverlay, ListedReviewer, ReviewerList, list_reviewers};
+
 use std::ffi::OsString;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -57,7 +60,31 @@ fn end_of_output(printed: io::Result<()>, code: u8) -> u8 {
 
 /// Reports a failure in the form of an output mode, and in words on stderr.
 fn report(failure: &Failure, mode: OutputMode, redactor: &Redactor) -> u8 {
-    end_of_output(output::print_error(mode, failure, redactor), failure.exit_code())
+    let printed = output::print_error(mode, failure, redactor);
+    if matches!(mode, OutputMode::Json | OutputMode::Ndjson) {
+        note_failure(failure, redactor);
+    }
+    end_of_output(printed, failure.exit_code())
+}
+
+/// Says on stderr what went wrong, for whoever watches a program that reads JSON. That nobody
+/// does is no reason to fail.
+fn note_failure(failure: &Failure, redactor: &Redactor) {
+    drop(output::print_error(OutputMode::Human, failure, redactor));
+}
+
+/// Returns the folder to work in: `--cwd` as it was given, or the process's own.
+fn working_folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    match given {
+        Some(path) => Ok(path.to_path_buf()),
+        None => std::env::current_dir().map_err(|error| {
+            Failure::new(
+                ErrorCode::InvalidCli,
+                format!("the current folder cannot be read: {error}"),
+            )
+            .hint("change to a folder that exists, or pass --cwd")
+        }),
+    }
 }
 
 /// Prints what clap has to say: help and version on stdout, usage errors where this caller looks

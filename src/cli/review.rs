@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use diffwarden_actors::model::{ErrorCode, Failure, MergedResult, Priority};
+use diffwarden_actors::model::{ErrorCode, Failure, MergedResult, Priority, Reason};
 use diffwarden_actors::sink::{RunFailure, RunOutcome, SinkSet, interrupt_channel};
 
 use super::args::Review;
-use super::{end_of_output, note_failure};
+use super::{end_of_output, note_failure, report, working_folder};
 use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
 use crate::env::Environment;
@@ -26,16 +26,20 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
         redactor: Arc::clone(&redactor),
     };
     let (interrupts, interrupted) = interrupt_channel();
-    let sinks = SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], interrupts);
+    let sinks = match SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], &interrupts) {
+        Ok(sinks) => sinks,
+        Err(error) => return report(&no_thread(&error), mode, &redactor),
+    };
 
     let gates = Gates::parse(args);
     let out = args.out.as_deref().map(OutFile::prepare).transpose();
-    let outcome = match (&gates, &out) {
-        (Err(failure), _) | (_, Err(failure)) => failed(failure.clone()),
-        _ => match plan_run(&request(args), env) {
-            Ok(plan) => diffwarden_actors::run(plan, &sinks, interrupted),
-            Err(failure) => failed(failure),
-        },
+    let plan = match (&gates, &out) {
+        (Err(failure), _) | (_, Err(failure)) => Err(failure.clone()),
+        _ => request(args).and_then(|request| plan_run(&request, env)),
+    };
+    let outcome = match plan {
+        Ok(plan) => diffwarden_actors::run(plan, &sinks, interrupted),
+        Err(failure) => failed(failure),
     };
 
     // The file is written before the last frame, so whoever reads that frame finds the file.
@@ -70,6 +74,15 @@ fn write_out(
     }
 }
 
+fn no_thread(error: &std::io::Error) -> Failure {
+    Failure::new(
+        ErrorCode::ReviewerEnvironmentFailed,
+        format!("the system has no thread left to print with: {error}"),
+    )
+    .reason(Reason::Environment)
+    .hint("raise the limit of processes (`ulimit -u`)")
+}
+
 fn failed(failure: Failure) -> RunOutcome {
     RunOutcome::Failed(RunFailure {
         failure,
@@ -78,9 +91,9 @@ fn failed(failure: Failure) -> RunOutcome {
     })
 }
 
-fn request(args: &Review) -> Request {
-    Request {
-        cwd: args.cwd.clone(),
+fn request(args: &Review) -> Result<Request, Failure> {
+    Ok(Request {
+        cwd: working_folder(args.cwd.as_deref())?,
         target: args.target.clone(),
         include_uncommitted: args.include_uncommitted,
         selection: SelectionFlags {
@@ -92,7 +105,7 @@ fn request(args: &Review) -> Request {
             timeout: args.timeout.clone(),
         },
         strict: args.strict,
-    }
+    })
 }
 
 /// What turns a complete review into exit code 1.

@@ -4,12 +4,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use diffwarden_actors::model::{EngineName, Transport};
+use diffwarden_actors::model::{EngineName, Failure, Transport};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::config::{ConfigFile, LoadedConfig, ReviewerEntry};
+use super::args::{Reviewers, ReviewersCommand, ReviewersList};
+use super::{end_of_output, report, working_folder};
+use crate::config::{self, ConfigFile, LoadedConfig, ReviewerEntry};
+use crate::env::Environment;
+use crate::exit;
+use crate::git::Repository;
+use crate::sinks::{OutputMode, Redactor, output};
 
 /// The answer of `reviewers list --json`. It never holds an option bag.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -204,7 +204,7 @@ fn describe_whole(file: &FilePatch) -> (Sent, Option<String>) {
         Body::Hunks(hunks) if !hunks.is_empty() && !is_submodule => (Sent::Whole, None),
         Body::Hunks(_) | Body::Unchanged => (Sent::Metadata, None),
         Body::Binary => (Sent::Binary, None),
-        Body::Omitted { size, reason } => {
+        Body::Omitted { size, reason, .. } => {
             let reason = format!("contents not sent: {reason}; the file has {size} bytes");
             (Sent::Clipped, Some(reason))
         }

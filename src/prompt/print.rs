@@ -52,7 +52,7 @@ pub(super) fn write_file(file: &FilePatch, out: &mut impl Output) {
                 write_hunk(file, hunk, out);
             }
         }
-        Body::Omitted { size, reason } => {
+        Body::Omitted { size, reason, .. } => {
             let remark = format!("contents not shown: {reason}; the file has {size} bytes");
             write_remark(&remark, out);
         }

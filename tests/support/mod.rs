@@ -54,7 +54,11 @@ impl TestEnvironment {
 
     fn path(&self, name: &str) -> PathBuf {
         // Resolved, because git and the binary print resolved paths (macOS links /tmp).
-        self.top.path().canonicalize().expect("the folder exists").join(name)
+        self.top
+            .path()
+            .canonicalize()
+            .expect("the folder exists")
+            .join(name)
     }
 
     /// Returns the repository's folder.
@@ -138,7 +142,9 @@ impl TestEnvironment {
     /// Returns what is left in the folder for temporary files.
     pub(crate) fn left_over(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.tmp()).expect("the folder exists");
-        entries.map(|entry| entry.expect("an entry").path()).collect()
+        entries
+            .map(|entry| entry.expect("an entry").path())
+            .collect()
     }
 
     fn clean(&self, mut command: Command) -> Command {
@@ -188,7 +194,9 @@ impl Run {
     pub(crate) fn frames(&self) -> Vec<Value> {
         self.stdout
             .lines()
-            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+            })
             .collect()
     }
 }
@@ -197,7 +205,10 @@ impl Run {
 pub(crate) fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
     stat.is_ok_and(|stat| {
-        let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+        let state = stat
+            .rsplit(") ")
+            .next()
+            .and_then(|rest| rest.chars().next());
         state != Some('Z')
     })
 }

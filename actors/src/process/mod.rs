@@ -150,7 +150,10 @@ async fn run(
     if *leash.stop.borrow() >= StopLevel::Gracefully {
         return Err(Halt::Stopped);
     }
-    if leash.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+    if leash
+        .deadline
+        .is_some_and(|deadline| deadline <= Instant::now())
+    {
         return Err(Halt::Deadline);
     }
     let mut child = Child::spawn(&mut spec, leash.max_output, dialogue).await?;
@@ -384,7 +387,9 @@ impl<'a> Child<'a> {
         }
         self.group.kill();
         if self.exited.is_none()
-            && timeout(REAP, self.process.inner_mut().wait()).await.is_err()
+            && timeout(REAP, self.process.inner_mut().wait())
+                .await
+                .is_err()
         {
             tracing::warn!(pid = ?self.process.id(), "a killed process does not end");
         }
