@@ -24,8 +24,8 @@ mod validate;
 
 pub use discover::{ConfigFile, ConfigKind, LoadedConfig, load, missing_config, user_config_path};
 pub use model::{
-    Config, IntakeSettings, ReportMode, ReportScope, ReportingSettings, ReviewPlanSettings,
-    ReviewerEntry, ReviewerSet,
+    Config, ConfiguredReviewer, IntakeSettings, ReportMode, ReportScope, ReportingSettings,
+    ReviewPlanSettings, ReviewerSet,
 };
 pub use overrides::{Overrides, SelectionFlags};
 pub use select::select_reviewers;

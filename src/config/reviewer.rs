@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use diffwarden_actors::model::{EngineName, Transport};
 use serde_json::{Map, Value};
 
-use super::model::ReviewerEntry;
+use super::model::ConfiguredReviewer;
 use super::node::{Node, Object};
 use super::problem::Problems;
 use super::{names, spec, validate};
@@ -44,7 +44,7 @@ const TRANSPORTS: [(&str, Transport); 4] = [
 ];
 
 /// Reads every reviewer of a file.
-pub(super) fn read_all(object: &Object<'_>, problems: &mut Problems) -> Vec<ReviewerEntry> {
+pub(super) fn read_all(object: &Object<'_>, problems: &mut Problems) -> Vec<ConfiguredReviewer> {
     let Some(items) = object
         .get("reviewers")
         .and_then(|node| node.items(problems))
@@ -72,7 +72,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn check(&mut self, entry: &ReviewerEntry, object: &Object<'_>, problems: &mut Problems) {
+    fn check(&mut self, entry: &ConfiguredReviewer, object: &Object<'_>, problems: &mut Problems) {
         if let Some(first) = self.ids.get(&entry.id) {
             let message = format!("duplicate reviewer id, used first at {first}");
             problems.add(object.path("id"), message);
@@ -93,7 +93,7 @@ impl Seen {
 }
 
 /// Reads one entry; `None` when it is too broken to be compared with others.
-fn read(object: &Object<'_>, problems: &mut Problems) -> Option<ReviewerEntry> {
+fn read(object: &Object<'_>, problems: &mut Problems) -> Option<ConfiguredReviewer> {
     object.only(KEYS, problems);
     validate::read_readonly(object, problems);
     let id = required(object, "id", problems).and_then(|node| node.text(problems));
@@ -119,7 +119,7 @@ fn read(object: &Object<'_>, problems: &mut Problems) -> Option<ReviewerEntry> {
         check_limits(row, object, problems);
         check_options(row, object, problems);
     }
-    Some(ReviewerEntry {
+    Some(ConfiguredReviewer {
         transport,
         profile,
         provider: text(object, "provider", problems),
