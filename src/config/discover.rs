@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::model::Config;
 use super::problem::Problems;
-use super::{overlay, validate};
+use super::{json, overlay, validate};
 use crate::env::Environment;
 
 const FILE_NAME: &str = "diffwarden.config.json";
@@ -103,7 +103,7 @@ pub fn missing_config(environment: &Environment, what: &str) -> Failure {
         None => format!("as {FILE_NAME} at the root of the repository"),
     };
     Failure::new(
-        ErrorCode::InvalidCli,
+        ErrorCode::InvalidConfig,
         format!("{what} and there is no diffwarden config; create an initial one {place}"),
     )
     .hint("`diffwarden review --reviewer surface` needs no config")
@@ -202,7 +202,7 @@ fn read(path: &Path) -> Result<(Value, String), Failure> {
     let digest = Sha256::digest(&bytes);
     // Editors on some systems start UTF-8 files with a byte-order mark.
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-    let value = serde_json::from_slice(text).map_err(|error| {
+    let value = json::parse(text).map_err(|error| {
         Failure::new(
             ErrorCode::InvalidConfig,
             format!("Invalid JSON in config at {}: {error}", path.display()),

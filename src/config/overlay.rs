@@ -33,17 +33,19 @@ impl RemoveValue for Map<String, Value> {
 }
 
 fn merge_values(base: Value, local: Value) -> Value {
-    let (Value::Object(mut merged), Value::Object(local)) = (base, local.clone()) else {
-        return local;
-    };
-    for (key, value) in local {
-        let value = match merged.remove_value(&key) {
-            Some(base) => merge_values(base, value),
-            None => value,
-        };
-        merged.insert(key, value);
+    match (base, local) {
+        (Value::Object(mut merged), Value::Object(local)) => {
+            for (key, value) in local {
+                let value = match merged.remove_value(&key) {
+                    Some(base) => merge_values(base, value),
+                    None => value,
+                };
+                merged.insert(key, value);
+            }
+            Value::Object(merged)
+        }
+        (_, local) => local,
     }
-    Value::Object(merged)
 }
 
 /// Merges by id. Entries without an id, and a second entry of the same id, are appended, so that
