@@ -164,7 +164,8 @@ const WRONG_REVIEWERS: &str = r#"
 .cliOptions.executable | not blank | {"id": "a", "engine": "codex", "cliOptions": {"executable": ""}}
 .cliOptions.webSearch | enabled, disabled, inherit | {"id": "a", "engine": "codex", "cliOptions": {"webSearch": "on"}}
 .appServerOptions | `mode`? | {"id": "a", "engine": "codex", "transport": "app-server", "appServerOptions": {"mod": "auto"}}
-.appServerOptions | takes no appServerOptions | {"id": "a", "engine": "pi", "appServerOptions": {"mode": "auto"}}
+.appServerOptions.mode | one of auto, attach | {"id": "a", "engine": "codex", "appServerOptions": {"mode": "x"}}
+.appServerOptions | pi takes no appServerOptions | {"id": "a", "engine": "pi", "appServerOptions": {"mode": "auto"}}
 .providerOptions.apiKeyEnv | name of an environment variable | {"id": "a", "engine": "pi", "providerOptions": {"apiKeyEnv": "not a name"}}
 "#;
 
@@ -296,6 +297,21 @@ fn literal_secrets_are_refused_and_never_repeated() {
         text.contains("apiKeyEnv") && !text.contains(secret),
         "{text}"
     );
+}
+
+#[test]
+fn nobody_has_thousands_of_reviewers() {
+    let many = |count: usize| vec!["codex"; count];
+    accepted(&json!({"reviewerSets": {"1": many(256)}}));
+    refused(
+        &json!({"reviewerSets": {"1": many(257)}}),
+        "reviewerSets.1",
+        "at most 256",
+    );
+    let entries: Vec<Value> = (0..1025)
+        .map(|index| json!({"id": format!("a{index}"), "engine": "pi"}))
+        .collect();
+    refused(&json!({"reviewers": entries}), "reviewers", "at most 1024");
 }
 
 #[test]
