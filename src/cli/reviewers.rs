@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::args::{Reviewers, ReviewersCommand, ReviewersList};
 use super::{end_of_output, report, working_folder};
-use crate::config::{self, ConfigFile, LoadedConfig, ReviewerEntry};
+use crate::config::{self, ConfigFile, ConfiguredReviewer, LoadedConfig};
 use crate::env::Environment;
 use crate::exit;
 use crate::git::Repository;
@@ -141,7 +141,7 @@ fn list_overlay(overlay: &ConfigFile) -> ListedOverlay {
     }
 }
 
-fn list_reviewer(entry: &ReviewerEntry) -> ListedReviewer {
+fn list_reviewer(entry: &ConfiguredReviewer) -> ListedReviewer {
     ListedReviewer {
         id: entry.id.clone(),
         engine: entry.engine,
@@ -223,5 +223,173 @@ impl ListedReviewer {
             line.push_str(", disabled");
         }
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config;
+    use crate::env::Environment;
+
+    fn list(base: &str, overlay: Option<&str>) -> ReviewerList {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".config/diffwarden");
+        let cwd = home.path().join("work");
+        fs::create_dir_all(&folder).unwrap();
+        fs::create_dir_all(&cwd).unwrap();
+        fs::write(folder.join("diffwarden.config.json"), base).unwrap();
+        if let Some(overlay) = overlay {
+            fs::write(folder.join("diffwarden.config.local.json"), overlay).unwrap();
+        }
+        let environment: Environment = [("HOME", home.path())].into_iter().collect();
+        let mut list = list_reviewers(&config::load(&cwd, None, &environment).unwrap().unwrap());
+        list.config.path = list
+            .config
+            .path
+            .replace(home.path().to_str().unwrap(), "{HOME}");
+        list
+    }
+
+    const MANY: &str = r#"{"defaultReviewerSet": "1",
+        "reviewerSets": {"1": ["a", "b|c"], "none": []},
+        "reviewers": [
+            {"id": "a", "engine": "codex"},
+            {"id": "b|c", "engine": "claude", "enabled": false, "profile": "x", "effort": "high"},
+            {"id": "d", "engine": "cursor", "transport": "cli", "provider": "p"},
+            {"id": "e", "engine": "codex", "transport": "app-server",
+             "cliOptions": {"secret": "S3CRET"}, "providerOptions": {"k": "S3CRET"},
+             "sdkOptions": {"k": "S3CRET"}},
+            {"id": "f", "engine": "pi", "transport": "sdk", "model": "m"}
+        ]}"#;
+
+    #[test]
+    fn the_json_form_is_the_contract() {
+        let mut list = list(MANY, None);
+        assert_eq!(list.config.sha256.len(), 64);
+        list.config.sha256 = "(sha256)".to_owned();
+        insta::assert_snapshot!(serde_json::to_string_pretty(&list).unwrap(), @r#"
+        {
+          "schema_version": 2,
+          "config": {
+            "path": "{HOME}/.config/diffwarden/diffwarden.config.json",
+            "sha256": "(sha256)"
+          },
+          "defaultReviewerSet": "1",
+          "reviewerSets": {
+            "1": [
+              "a",
+              "b|c"
+            ],
+            "none": []
+          },
+          "reviewers": [
+            {
+              "id": "a",
+              "engine": "codex",
+              "enabled": true,
+              "transport": "cli"
+            },
+            {
+              "id": "b|c",
+              "engine": "claude",
+              "enabled": false,
+              "profile": "x",
+              "transport": "native",
+              "model": "sonnet",
+              "effort": "high"
+            },
+            {
+              "id": "d",
+              "engine": "cursor",
+              "enabled": true,
+              "transport": "cli",
+              "provider": "p",
+              "model": "composer-2.5"
+            },
+            {
+              "id": "e",
+              "engine": "codex",
+              "enabled": true,
+              "transport": "app-server"
+            },
+            {
+              "id": "f",
+              "engine": "pi",
+              "enabled": true,
+              "transport": "native",
+              "model": "m"
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn the_text_form_shows_the_same() {
+        insta::assert_snapshot!(list(MANY, None).to_text(), @r#"
+        Config: {HOME}/.config/diffwarden/diffwarden.config.json
+        Default reviewer set: 1
+
+        Reviewer sets
+          1: a, b|c
+          none: (empty)
+
+        Reviewers
+          a: codex, transport cli
+          b|c: claude, transport native, profile x, model sonnet, effort high, disabled
+          d: cursor, transport cli, provider p, model composer-2.5
+          e: codex, transport app-server
+          f: pi, transport native, model m
+        "#);
+        insta::assert_snapshot!(list("{}", None).to_text(), @r#"
+        Config: {HOME}/.config/diffwarden/diffwarden.config.json
+        Default reviewer set: (none)
+
+        Reviewer sets
+          (none configured)
+
+        Reviewers
+          (none configured)
+        "#);
+    }
+
+    #[test]
+    fn an_empty_config_lists_nothing() {
+        let list = list("{}\n", None);
+        let value = serde_json::to_value(&list).unwrap();
+        assert_eq!(
+            value,
+            serde_json::json!({
+                "schema_version": 2,
+                "config": {
+                    "path": "{HOME}/.config/diffwarden/diffwarden.config.json",
+                    "sha256": "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356"
+                },
+                "reviewerSets": {},
+                "reviewers": []
+            })
+        );
+    }
+
+    #[test]
+    fn the_overlay_is_merged_and_named() {
+        let list = list(
+            r#"{"defaultReviewerSet": "1", "reviewerSets": {"1": ["a"], "2": ["a", "b"]},
+                "reviewers": [{"id": "a", "engine": "codex", "model": "base", "effort": "low"},
+                              {"id": "b", "engine": "grok"}]}"#,
+            Some(
+                r#"{"defaultReviewerSet": "2", "reviewerSets": {"1": ["b"]},
+                    "reviewers": [{"id": "a", "model": "local"}, {"id": "c", "engine": "pi"}]}"#,
+            ),
+        );
+        assert_eq!(list.default_reviewer_set.as_deref(), Some("2"));
+        assert_eq!(list.reviewer_sets["1"], serde_json::json!(["b"]));
+        assert_eq!(list.reviewers[0].model.as_deref(), Some("local"));
+        assert_eq!(list.reviewers[0].effort.as_deref(), Some("low"));
+        assert_eq!(list.reviewers[2].id, "c");
+        assert!(list.config.overlay.is_some());
     }
 }

@@ -4,10 +4,11 @@
 //! Everything that can be wrong is wrong here, with exit 2, before an engine or a token is spent.
 //! Two things must stay true. A config file inside the reviewed repository is part of what is
 //! reviewed, so it chooses among what the user has and never names a program, a path, a network
-//! address or a login. And no value of a file is ever repeated in a message, because it may be a
-//! secret that somebody put there by mistake.
+//! address or a login. And a message about a file that is wrong repeats no value of it, because it
+//! may be a secret that somebody put there by mistake.
 
 mod discover;
+mod json;
 mod model;
 mod names;
 mod node;
@@ -15,6 +16,7 @@ mod overlay;
 mod overrides;
 mod problem;
 mod project;
+mod resolve;
 mod reviewer;
 mod secret;
 mod select;
@@ -24,9 +26,9 @@ mod validate;
 
 pub use discover::{ConfigFile, ConfigKind, LoadedConfig, load, missing_config, user_config_path};
 pub use model::{
-    Config, IntakeSettings, ReportMode, ReportScope, ReportingSettings, ReviewPlanSettings,
-    ReviewerEntry, ReviewerSet,
+    Config, ConfiguredReviewer, IntakeSettings, ReportMode, ReportScope, ReportingSettings,
+    ReviewPlanSettings, ReviewerSet,
 };
-pub use overrides::{Overrides, SelectionFlags};
+pub use overrides::{Overrides, Requested, SelectionFlags};
 pub use select::select_reviewers;
 pub use spec::ReviewerSpec;

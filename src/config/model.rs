@@ -18,7 +18,7 @@ pub struct Config {
     pub reviewer_sets: Vec<ReviewerSet>,
     /// `reviewers`, in the order of the file. Ids are unique, and so are pairs of engine and
     /// profile.
-    pub reviewers: Vec<ReviewerEntry>,
+    pub reviewers: Vec<ConfiguredReviewer>,
     /// `timeoutSeconds`: the budget of a reviewer that has none of its own.
     pub timeout: Option<Duration>,
     /// `maxConcurrency`: how many reviewers run at a time; at least 1.
@@ -40,12 +40,12 @@ impl Config {
     }
 
     /// Returns the reviewer of that id, enabled or not.
-    pub fn reviewer(&self, id: &str) -> Option<&ReviewerEntry> {
+    pub fn reviewer(&self, id: &str) -> Option<&ConfiguredReviewer> {
         self.reviewers.iter().find(|entry| entry.id == id)
     }
 
     /// Returns the reviewer of that engine and profile, enabled or not.
-    pub fn profile(&self, engine: EngineName, profile: &str) -> Option<&ReviewerEntry> {
+    pub fn profile(&self, engine: EngineName, profile: &str) -> Option<&ConfiguredReviewer> {
         self.reviewers
             .iter()
             .find(|entry| entry.engine == engine && entry.profile.as_deref() == Some(profile))
@@ -69,7 +69,7 @@ pub struct ReviewerSet {
 
 /// One configured reviewer (SPEC 7.4).
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReviewerEntry {
+pub struct ConfiguredReviewer {
     /// The name it is selected and reported by.
     pub id: String,
     /// Its engine; never one of those inside diffwarden.
@@ -102,7 +102,7 @@ pub struct ReviewerEntry {
     pub options: EngineOptions,
 }
 
-impl ReviewerEntry {
+impl ConfiguredReviewer {
     /// Returns the row of the capability matrix it runs by.
     pub fn capability(&self) -> &'static Capability {
         self.transport

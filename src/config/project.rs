@@ -106,3 +106,99 @@ fn permits(key: &OptionKey, value: &Value) -> bool {
         ProjectUse::Only(words) => value.as_str().is_some_and(|word| words.contains(&word)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::discover::ConfigKind;
+    use crate::config::validate::validate;
+
+    fn refused_places(value: &Value) -> Vec<String> {
+        match validate(value, ConfigKind::Project) {
+            Ok(_) => Vec::new(),
+            Err(problems) => problems
+                .0
+                .into_iter()
+                .filter(|problem| problem.project_only)
+                .map(|problem| problem.at)
+                .collect(),
+        }
+    }
+
+    fn reviewer(engine: &str, bag: &str, options: &Value) -> Value {
+        json!({"reviewers": [{"id": "a", "engine": engine, bag: options}]})
+    }
+
+    #[test]
+    fn a_project_config_names_no_program_path_address_or_login() {
+        for (engine, bag, name, value) in [
+            ("codex", "cliOptions", "executable", json!("./evil.sh")),
+            ("codex", "cliOptions", "executable", json!(7)),
+            ("codex", "cliOptions", "webSearch", json!("enabled")),
+            ("codex", "cliOptions", "newOption", json!("x")),
+            ("codex", "appServerOptions", "codexHome", json!("/x")),
+            ("codex", "appServerOptions", "mode", json!("attach")),
+            ("pi", "providerOptions", "apiKeyEnv", json!("HOME")),
+            ("pi", "providerOptions", "baseUrlEnv", json!("EVIL_URL")),
+            ("pi", "providerOptions", "baseUrl", json!("http://evil")),
+            ("pi", "sdkOptions", "authPath", json!("x")),
+            ("pi", "sdkOptions", "authSource", json!("shared")),
+            ("claude", "sdkOptions", "authMode", json!("api-key")),
+            (
+                "claude",
+                "sdkOptions",
+                "pathToClaudeCodeExecutable",
+                json!("x"),
+            ),
+            ("opencode", "cliOptions", "agent", json!("build")),
+            ("nonsense", "cliOptions", "webSearch", json!("disabled")),
+        ] {
+            let value = reviewer(engine, bag, &json!({name: value}));
+            assert_eq!(
+                refused_places(&value),
+                [format!("reviewers[0].{bag}.{name}")],
+                "{value}"
+            );
+        }
+        let acp = json!({"reviewers": [{"id": "a", "engine": "acp"}]});
+        assert_eq!(refused_places(&acp), ["reviewers[0].engine"]);
+    }
+
+    #[test]
+    fn a_project_config_chooses_among_what_the_user_has() {
+        let value = json!({
+            "defaultReviewerSet": "x", "reviewerSets": {"x": ["a", "claude"]},
+            "timeoutSeconds": 60, "maxConcurrency": 2, "intake": {"prune": true},
+            "reporting": {"enabled": true, "dir": "build/reports"},
+            "reviewers": [
+                {"id": "a", "engine": "codex", "model": "m", "effort": "low", "provider": "p",
+                 "cliOptions": {"webSearch": "disabled"}},
+                {"id": "b", "engine": "codex", "transport": "app-server",
+                 "appServerOptions": {"reviewMode": "native"}}
+            ]
+        });
+        assert!(validate(&value, ConfigKind::Project).is_ok());
+    }
+
+    #[test]
+    fn reports_of_a_project_stay_in_it() {
+        for dir in ["/tmp/x", "../x", "a/../../x", "~/x", "..", "a\\..\\x"] {
+            let value = json!({"reporting": {"dir": dir}});
+            assert_eq!(refused_places(&value), ["reporting.dir"], "{dir}");
+            assert!(validate(&value, ConfigKind::User).is_ok(), "{dir}");
+        }
+    }
+
+    #[test]
+    fn the_refusal_says_where_such_settings_belong() {
+        let value = reviewer("codex", "cliOptions", &json!({"executable": "./evil.sh"}));
+        let failure = validate(&value, ConfigKind::Project)
+            .unwrap_err()
+            .into_failure("/r/c.json", Some(Path::new("/home/u/c.json")));
+        assert_eq!(failure.exit_code(), 2);
+        assert!(failure.hint.unwrap().contains("/home/u/c.json"));
+        assert!(!failure.message.contains("evil.sh"));
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use diffwarden_actors::model::{EngineName, Transport};
 use serde_json::{Map, Value};
 
-use super::model::ReviewerEntry;
+use super::model::ConfiguredReviewer;
 use super::node::{Node, Object};
 use super::problem::Problems;
 use super::{names, spec, validate};
@@ -36,6 +36,9 @@ const KEYS: &[&str] = &[
     "providerOptions",
 ];
 
+/// More reviewers than anybody configures; looking one up goes through all of them.
+const MOST_REVIEWERS: usize = 1024;
+
 const TRANSPORTS: [(&str, Transport); 4] = [
     ("sdk", Transport::Native),
     ("cli", Transport::Cli),
@@ -44,13 +47,20 @@ const TRANSPORTS: [(&str, Transport); 4] = [
 ];
 
 /// Reads every reviewer of a file.
-pub(super) fn read_all(object: &Object<'_>, problems: &mut Problems) -> Vec<ReviewerEntry> {
+pub(super) fn read_all(object: &Object<'_>, problems: &mut Problems) -> Vec<ConfiguredReviewer> {
     let Some(items) = object
         .get("reviewers")
         .and_then(|node| node.items(problems))
     else {
         return Vec::new();
     };
+    if items.len() > MOST_REVIEWERS {
+        problems.add(
+            object.path("reviewers"),
+            format!("a config has at most {MOST_REVIEWERS} reviewers"),
+        );
+        return Vec::new();
+    }
     let mut entries = Vec::new();
     let mut seen = Seen::default();
     for item in &items {
@@ -72,7 +82,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn check(&mut self, entry: &ReviewerEntry, object: &Object<'_>, problems: &mut Problems) {
+    fn check(&mut self, entry: &ConfiguredReviewer, object: &Object<'_>, problems: &mut Problems) {
         if let Some(first) = self.ids.get(&entry.id) {
             let message = format!("duplicate reviewer id, used first at {first}");
             problems.add(object.path("id"), message);
@@ -93,7 +103,7 @@ impl Seen {
 }
 
 /// Reads one entry; `None` when it is too broken to be compared with others.
-fn read(object: &Object<'_>, problems: &mut Problems) -> Option<ReviewerEntry> {
+fn read(object: &Object<'_>, problems: &mut Problems) -> Option<ConfiguredReviewer> {
     object.only(KEYS, problems);
     validate::read_readonly(object, problems);
     let id = required(object, "id", problems).and_then(|node| node.text(problems));
@@ -119,7 +129,7 @@ fn read(object: &Object<'_>, problems: &mut Problems) -> Option<ReviewerEntry> {
         check_limits(row, object, problems);
         check_options(row, object, problems);
     }
-    Some(ReviewerEntry {
+    Some(ConfiguredReviewer {
         transport,
         profile,
         provider: text(object, "provider", problems),
@@ -265,38 +275,34 @@ fn check_options(row: &Capability, object: &Object<'_>, problems: &mut Problems)
             entries,
             at: object.path(bag.key()),
         };
-        let known: Vec<&OptionKey> = row.options.iter().filter(|key| key.bag == bag).collect();
+        let known = known_options(row, bag);
         for key in &known {
             if let Some(node) = inner.get(key.name) {
                 check_option(key.kind, &node, problems);
             }
         }
-        if bag == OptionBag::AppServer {
-            check_app_server(row, &inner, &known, problems);
+        if bag == OptionBag::AppServer && known.is_empty() {
+            problems.add(
+                &inner.at,
+                format!("{} takes no appServerOptions", row.engine),
+            );
+        } else if bag == OptionBag::AppServer {
+            let names: Vec<&'static str> = known.iter().map(|key| key.name).collect();
+            inner.only(&names, problems);
         }
         check_variables(&inner, problems);
     }
 }
 
-fn check_app_server(
-    row: &Capability,
-    inner: &Object<'_>,
-    known: &[&OptionKey],
-    problems: &mut Problems,
-) {
-    if row.engine == EngineName::Codex {
-        let server = capabilities::find(EngineName::Codex, Some(Transport::AppServer));
-        let names: Vec<&'static str> = server
-            .iter()
-            .flat_map(|row| row.options)
-            .filter(|key| key.bag == OptionBag::AppServer)
-            .map(|key| key.name)
-            .collect();
-        inner.only(&names, problems);
-    } else if known.is_empty() {
-        let message = format!("{} takes no appServerOptions", row.label());
-        problems.add(&inner.at, message);
-    }
+/// Returns the known keys of a bag. Options of the app server are checked for its engine whatever
+/// the transport, so that switching the transport of an entry does not bring up old mistakes.
+fn known_options(row: &Capability, bag: OptionBag) -> Vec<&'static OptionKey> {
+    let row = match bag {
+        OptionBag::AppServer => capabilities::find(row.engine, Some(Transport::AppServer)),
+        _ => Some(row),
+    };
+    let options = row.map_or(&[][..], |row| row.options);
+    options.iter().filter(|key| key.bag == bag).collect()
 }
 
 fn check_option(kind: OptionKind, node: &Node<'_>, problems: &mut Problems) {

@@ -1,14 +1,14 @@
 //! Which reviewers a run has, and with which values (SPEC 5.2 to 5.4, 15).
 
-use diffwarden_actors::model::{EngineName, ErrorCode, Failure, ReviewerId};
+use diffwarden_actors::model::{EngineName, ErrorCode, Failure};
 
 use super::discover::{LoadedConfig, missing_config};
-use super::model::{Config, ReviewerEntry};
+use super::model::{Config, ConfiguredReviewer};
 use super::overrides::{Overrides, Requested, SelectionFlags};
+use super::resolve::{Reviewer, require_built};
 use super::spec::ReviewerSpec;
 use super::suggest;
-use crate::engines::capabilities::{self, Capability, EffortSupport};
-use crate::engines::settings::{Chosen, Effort, EngineOptions, Origin, ReviewerSettings};
+use crate::engines::settings::{Chosen, Origin, ReviewerSettings};
 use crate::env::Environment;
 
 /// Returns the reviewers of a run, in order, a reviewer that was named twice twice.
@@ -69,7 +69,11 @@ fn requested_specs(
         )
         .hint("name a reviewer with --reviewer, or add a defaultReviewerSet to the config"));
     }
-    members_of(config, config.default_set_name(), "defaultReviewerSet")
+    members_of(
+        config,
+        config.default_set_name(),
+        ("defaultReviewerSet", ErrorCode::InvalidConfig),
+    )
 }
 
 fn specs_of(
@@ -81,7 +85,7 @@ fn specs_of(
         return Ok(requested.reviewers.clone());
     };
     match config {
-        Some(config) => members_of(config, set, "--reviewer-set"),
+        Some(config) => members_of(config, set, ("--reviewer-set", ErrorCode::InvalidCli)),
         None => Err(missing_config(
             environment,
             &format!("reviewer set `{set}` comes from a config"),
@@ -89,30 +93,26 @@ fn specs_of(
     }
 }
 
-fn members_of(config: &Config, name: &str, source: &str) -> Result<Vec<String>, Failure> {
+fn members_of(
+    config: &Config,
+    name: &str,
+    (source, code): (&str, ErrorCode),
+) -> Result<Vec<String>, Failure> {
     let Some(set) = config.set(name) else {
         let names = config.reviewer_sets.iter().map(|set| set.name.as_str());
         return Err(Failure::new(
-            ErrorCode::InvalidConfig,
+            code,
             format!("{source} names `{name}`, but the config has no such reviewer set"),
         )
         .hint(known_names("reviewer sets", name, names)));
     };
     if set.members.is_empty() {
         return Err(Failure::new(
-            ErrorCode::InvalidConfig,
+            code,
             format!("reviewer set `{name}` ({source}) is empty"),
         ));
     }
     Ok(set.members.clone())
-}
-
-/// A reviewer that a spec stands for.
-enum Reviewer<'a> {
-    /// An engine with nothing configured.
-    BuiltIn(EngineName),
-    /// An entry of the config.
-    Configured(&'a ReviewerEntry),
 }
 
 /// Looks a spec up. A configured id wins over an engine of the same spelling.
@@ -146,7 +146,7 @@ fn resolve<'a>(
     enabled(entry, text)
 }
 
-fn enabled<'a>(entry: &'a ReviewerEntry, text: &str) -> Result<Reviewer<'a>, Failure> {
+fn enabled<'a>(entry: &'a ConfiguredReviewer, text: &str) -> Result<Reviewer<'a>, Failure> {
     if entry.enabled {
         return Ok(Reviewer::Configured(entry));
     }
@@ -165,7 +165,10 @@ fn enabled<'a>(entry: &'a ReviewerEntry, text: &str) -> Result<Reviewer<'a>, Fai
 
 fn unknown(text: &str, environment: &Environment, config: Option<&Config>) -> Failure {
     let Some(config) = config else {
-        return missing_config(environment, &format!("reviewer `{text}` is not an engine"));
+        return Failure {
+            code: ErrorCode::InvalidCli,
+            ..missing_config(environment, &format!("reviewer `{text}` is not an engine"))
+        };
     };
     let engines = EngineName::ALL.iter().map(|engine| engine.as_str());
     let ids = config.reviewers.iter().map(|entry| entry.id.as_str());
@@ -225,183 +228,5 @@ fn origin<T>(chosen: Option<&Chosen<T>>) -> Option<Origin> {
     chosen.map(|chosen| chosen.origin)
 }
 
-impl Reviewer<'_> {
-    /// Returns the reviewer with every value resolved and checked.
-    fn settings(
-        &self,
-        overrides: &Overrides,
-        config: Option<&Config>,
-    ) -> Result<ReviewerSettings, Failure> {
-        let entry = match self {
-            Self::BuiltIn(_) => None,
-            Self::Configured(entry) => Some(*entry),
-        };
-        let (id, row) = match self {
-            Self::BuiltIn(engine) => (engine.as_str(), capabilities::default_row(*engine)),
-            Self::Configured(entry) => (entry.id.as_str(), entry.capability()),
-        };
-        let settings = ReviewerSettings {
-            id: ReviewerId(id.to_owned()),
-            engine: row.engine,
-            transport: row.transport,
-            profile: entry.and_then(|entry| entry.profile.clone()),
-            provider: entry.and_then(|entry| entry.provider.clone()),
-            model: pick(
-                row,
-                overrides.model.as_ref(),
-                entry.and_then(|entry| entry.model.clone()),
-            )
-            .or_else(|| row.default_model.map(|model| by_default(model.to_owned()))),
-            effort: pick(
-                row,
-                overrides.effort.as_ref(),
-                entry.and_then(|entry| entry.effort),
-            )
-            .or_else(|| default_effort(row, entry).map(by_default)),
-            fallback_model: pick(
-                row,
-                overrides.fallback_model.as_ref(),
-                entry.and_then(|entry| entry.fallback_model.clone()),
-            ),
-            max_turns: entry.and_then(|entry| entry.max_turns),
-            max_budget_usd: entry.and_then(|entry| entry.max_budget_usd),
-            timeout: overrides
-                .timeout
-                .or(entry.and_then(|entry| entry.timeout))
-                .or(config.and_then(|config| config.timeout)),
-            options: entry.map_or_else(EngineOptions::default, |entry| entry.options.clone()),
-        };
-        check_model(&settings, row, entry)?;
-        check_effort(&settings, row, entry)?;
-        check_fallback(&settings, row)?;
-        Ok(settings)
-    }
-}
-
-/// Returns the override, else what the config says.
-fn pick<T: Clone>(
-    row: &Capability,
-    chosen: Option<&Chosen<T>>,
-    configured: Option<T>,
-) -> Option<Chosen<T>> {
-    let inside = row.transport.is_none();
-    chosen
-        .filter(|chosen| !(inside && chosen.origin == Origin::Environment))
-        .cloned()
-        .or(configured.map(|value| Chosen {
-            value,
-            origin: Origin::Config,
-        }))
-}
-
-fn by_default<T>(value: T) -> Chosen<T> {
-    Chosen {
-        value,
-        origin: Origin::Default,
-    }
-}
-
-/// Returns the default effort, unless the reviewer's catalog leaves it out (SPEC 5.3).
-fn default_effort(row: &Capability, entry: Option<&ReviewerEntry>) -> Option<Effort> {
-    let catalog = entry.and_then(|entry| entry.effort_catalog.as_ref());
-    row.default_effort
-        .filter(|effort| catalog.is_none_or(|catalog| catalog.contains(effort)))
-}
-
-fn check_model(
-    settings: &ReviewerSettings,
-    row: &Capability,
-    entry: Option<&ReviewerEntry>,
-) -> Result<(), Failure> {
-    let Some(model) = &settings.model else {
-        return Ok(());
-    };
-    let (id, model) = (&settings.id, &model.value);
-    if !row.supports_model {
-        return Err(Failure::new(
-            ErrorCode::InvalidModel,
-            format!("reviewer `{id}`: {} cannot be given a model", row.label()),
-        ));
-    }
-    match entry.and_then(|entry| entry.model_catalog.as_ref()) {
-        Some(catalog) if !catalog.contains(model) => Err(Failure::new(
-            ErrorCode::InvalidModel,
-            format!("model `{model}` is not in the modelCatalog of reviewer `{id}`"),
-        )
-        .hint(format!("it allows {}", catalog.join(", ")))),
-        _ => Ok(()),
-    }
-}
-
-fn check_effort(
-    settings: &ReviewerSettings,
-    row: &Capability,
-    entry: Option<&ReviewerEntry>,
-) -> Result<(), Failure> {
-    let Some(effort) = &settings.effort else {
-        return Ok(());
-    };
-    let (id, effort) = (&settings.id, effort.value);
-    if row.effort == EffortSupport::Unsupported {
-        return Err(Failure::new(
-            ErrorCode::InvalidEffort,
-            format!("reviewer `{id}`: {} cannot be given an effort", row.label()),
-        ));
-    }
-    match entry.and_then(|entry| entry.effort_catalog.as_ref()) {
-        Some(catalog) if !catalog.contains(&effort) => {
-            let allowed: Vec<&str> = catalog.iter().map(|effort| effort.as_str()).collect();
-            Err(Failure::new(
-                ErrorCode::InvalidEffort,
-                format!("effort `{effort}` is not in the effortCatalog of reviewer `{id}`"),
-            )
-            .hint(format!("it allows {}", allowed.join(", "))))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_fallback(settings: &ReviewerSettings, row: &Capability) -> Result<(), Failure> {
-    if settings.fallback_model.is_none() || row.supports_fallback_model {
-        return Ok(());
-    }
-    Err(Failure::new(
-        ErrorCode::InvalidCli,
-        format!(
-            "reviewer `{}`: {} cannot be given a fallback model",
-            settings.id,
-            row.label()
-        ),
-    )
-    .hint("--fallback-model works with claude only"))
-}
-
-/// Refuses a reviewer whose path is in the matrix but not in this version.
-fn require_built(settings: &ReviewerSettings) -> Result<(), Failure> {
-    let row = capabilities::find(settings.engine, settings.transport);
-    if row.is_some_and(|row| row.built) {
-        return Ok(());
-    }
-    let needs = match settings.transport {
-        Some(transport) => format!(
-            "the {} engine over {}",
-            settings.engine,
-            capabilities::config_word(transport)
-        ),
-        None => format!("the {} engine", settings.engine),
-    };
-    let built: Vec<String> = capabilities::rows()
-        .iter()
-        .filter(|row| row.built && row.transport.is_some())
-        .map(Capability::label)
-        .collect();
-    Err(Failure::new(
-        ErrorCode::InvalidCli,
-        format!(
-            "reviewer `{}` needs {needs}, which this version of diffwarden does not have yet; \
-             it has {}, and surface, which needs no engine",
-            settings.id,
-            built.join(", ")
-        ),
-    ))
-}
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,8 @@
 /// Longer words are not compared: nobody mistypes them, and the comparison is quadratic.
 const LONGEST: usize = 64;
 
-/// Returns the candidate that is at most a third of its letters away from `word`.
+/// Returns the candidate that is closest to `word`, unless more than a third of its letters differ.
+/// Two letters that changed places count as two.
 pub(super) fn closest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -15,7 +16,10 @@ pub(super) fn closest<'a>(
         .into_iter()
         .filter(|candidate| candidate.len() <= LONGEST)
         .map(|candidate| (distance(word, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.chars().count() / 3)
+        .filter(|(distance, candidate)| {
+            let letters = candidate.chars().count();
+            *distance < letters && *distance <= letters.div_ceil(3)
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -41,12 +45,13 @@ mod tests {
 
     #[test]
     fn finds_what_was_meant() {
-        let keys = ["reviewers", "reviewerSets", "readonly", "id"];
+        let keys = ["reviewers", "reviewerSets", "readonly", "model", "id"];
         for (word, expected) in [
             ("reviewerz", Some("reviewers")),
             ("reviewersets", Some("reviewerSets")),
             ("readOnly", Some("readonly")),
             ("colour", None),
+            ("modle", Some("model")),
             ("xy", None),
             ("", None),
         ] {

@@ -29,6 +29,8 @@ const KEYS: &[&str] = &[
     "intake",
 ];
 
+/// More reviewers than anybody pays for in one run; a project config is not to choose thousands.
+const MOST_MEMBERS: usize = 256;
 /// More reviewers at a time than any machine can hold.
 const MOST_CONCURRENT: u64 = 1024;
 /// More bytes than any patch that a model could read.
@@ -191,6 +193,10 @@ fn read_sets(object: &Object<'_>, problems: &mut Problems) -> Vec<ReviewerSet> {
                 problems.add(&node.at, format!("the name of a reviewer set {defect}"));
             }
             let members = node.items(problems).unwrap_or_default();
+            if members.len() > MOST_MEMBERS {
+                let message = format!("a reviewer set has at most {MOST_MEMBERS} members");
+                problems.add(&node.at, message);
+            }
             ReviewerSet {
                 name: name.to_owned(),
                 members: members
@@ -250,3 +256,6 @@ fn find_secrets(name: &str, node: &Node<'_>, problems: &mut Problems) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ mod options;
 mod rows;
 
 use diffwarden_actors::model::{EngineName, ReadonlyLevel, Transport};
+use diffwarden_actors::prompt::PromptShape;
 
 pub use options::{OptionBag, OptionKey, OptionKind, ProjectUse};
 
@@ -68,6 +69,18 @@ impl Capability {
     /// Returns the executable that runs when the config names none.
     pub fn default_executable(&self) -> Option<&'static str> {
         self.executables.first().copied()
+    }
+
+    /// Returns what prompts for this path look like. A limit in bytes is taken as one in
+    /// characters, which is the same for ASCII; the adapter counts the bytes before it starts.
+    pub fn prompt_shape(&self) -> PromptShape {
+        PromptShape {
+            system: self.supports_system_prompt,
+            tools: self.system_prompt_tools,
+            max_chars: self.max_prompt.map(|limit| match limit {
+                PromptLimit::Characters(count) | PromptLimit::Bytes(count) => count,
+            }),
+        }
     }
 
     /// Returns the row as a person would say it, such as "codex over cli".
@@ -340,6 +353,16 @@ mod tests {
             native(EngineName::Gemini, Transport::Cli, Effort::Low),
             None
         );
+    }
+
+    #[test]
+    fn prompts_are_shaped_by_the_row() {
+        let shape = |engine, transport| find(engine, Some(transport)).unwrap().prompt_shape();
+        let codex = shape(EngineName::Codex, Transport::Cli);
+        assert_eq!((codex.system, codex.max_chars), (false, Some(1_048_576)));
+        let claude = shape(EngineName::Claude, Transport::Native);
+        assert_eq!(claude.tools, ["Read", "Grep", "Glob"]);
+        assert_eq!((claude.system, claude.max_chars), (true, None));
     }
 
     #[test]
