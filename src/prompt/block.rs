@@ -1,17 +1,11 @@
 //! One file's part of the patch as it is sent: whole, cut short, or only named.
 
-use diffwarden_actors::model::{Body, FilePatch, Hunk, LineKind, Sent};
+use diffwarden_actors::model::{Body, FilePatch, Mode, Sent};
 
+use super::cut::push_hunks;
 use super::fence::longest_run;
-use super::print::{
-    write_file, write_header, write_hunk, write_hunk_header, write_remark, write_sides,
-};
+use super::print::{write_file, write_header, write_remark, write_sides};
 use super::quote::quoted_name;
-
-/// What a `\ No newline at end of file` line takes, in bytes.
-const NO_NEWLINE_BYTES: usize = 29;
-/// What the header of a hunk can grow by when lines are taken off: `,1` is not printed, `,0` is.
-const HEADER_GROWTH: usize = 4;
 
 /// One file's part of the sent text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,18 +129,15 @@ impl Block {
         Self::of(text, extent.counts, sent, reason)
     }
 
-    /// Prints only what names the file, and why.
+    /// Prints only what names the file; there can be thousands of them, so it is kept short.
     pub(super) fn named(file: &FilePatch, extent: &Extent, limit: Limit) -> Self {
         let Extent { bytes, counts } = extent;
-        let limit = limit.describe();
-        let name = quoted_name("", file.path().as_bytes());
         let text = printed(|out| {
             write_header(file, out);
-            let remark = format!(
-                "the diff of {name} is not shown: it has {bytes} bytes, {counts} lines, and {limit}"
-            );
+            let remark = format!("diff not shown for its size: {bytes} bytes, {counts} lines");
             write_remark(&remark, out);
         });
+        let limit = limit.describe();
         let reason = format!("only named: its diff has {bytes} bytes and {limit}");
         Self::of(text, Counts::default(), Sent::Clipped, Some(reason))
     }
@@ -175,7 +166,7 @@ impl Block {
         }
         text.push_str(&cut_remark(file, extent, shown, limit));
         let reason = format!(
-            "cut short: its diff has {} bytes and {}; sent {shown} of {} lines",
+            "cut short: its diff has {} bytes and {}; sent {shown} of {} changed lines",
             extent.bytes,
             limit.describe(),
             extent.counts,
@@ -199,7 +190,7 @@ fn describe_whole(file: &FilePatch) -> (Sent, Option<String>) {
     let is_submodule = [file.old_mode, file.new_mode]
         .into_iter()
         .flatten()
-        .any(diffwarden_actors::model::Mode::is_submodule);
+        .any(Mode::is_submodule);
     match &file.body {
         Body::Hunks(hunks) if !hunks.is_empty() && !is_submodule => (Sent::Whole, None),
         Body::Hunks(_) | Body::Unchanged => (Sent::Metadata, None),
@@ -219,102 +210,18 @@ fn cut_remark(file: &FilePatch, extent: &Extent, shown: Counts, limit: Limit) ->
     printed(|out| {
         let remark = format!(
             "the diff of {name} goes on, but the rest is not shown: it has {bytes} bytes and \
-             {limit}; {shown} of {counts} lines are shown"
+             {limit}; {shown} of {counts} changed lines are shown"
         );
         write_remark(&remark, out);
     })
 }
 
-/// Appends as many hunks, and then lines of the next one, as fit into `room` bytes.
-fn push_hunks(file: &FilePatch, mut room: usize, text: &mut String) -> Counts {
-    let mut shown = Counts::default();
-    for hunk in file.hunks() {
-        let kept = lines_that_fit(file, hunk, room);
-        if kept == 0 {
-            break;
-        }
-        let part = first_lines(hunk, kept);
-        let printed = printed(|out| write_hunk(file, &part, out));
-        room = room.saturating_sub(printed.len());
-        text.push_str(&printed);
-        for line in &part.lines {
-            match line.kind {
-                LineKind::Added => shown.added += 1,
-                LineKind::Removed => shown.removed += 1,
-                LineKind::Context => {}
-            }
-        }
-        if kept < hunk.lines.len() {
-            break;
-        }
-    }
-    shown
-}
-
-/// Returns how many lines of a hunk fit; 0 when none of them would be a changed one.
-fn lines_that_fit(file: &FilePatch, hunk: &Hunk, room: usize) -> usize {
-    let header = printed(|out| write_hunk_header(hunk, out)).len() + HEADER_GROWTH;
-    let Some(mut room) = room.checked_sub(header) else {
-        return 0;
-    };
-    let mut kept = 0;
-    for line in &hunk.lines {
-        let no_newline = if line.no_newline { NO_NEWLINE_BYTES } else { 0 };
-        let taken = lossy_length(file.text(line)) + 2 + no_newline;
-        let Some(left) = room.checked_sub(taken) else {
-            break;
-        };
-        room = left;
-        kept += 1;
-    }
-    let has_change = hunk.lines[..kept]
-        .iter()
-        .any(|line| line.kind != LineKind::Context);
-    if has_change { kept } else { 0 }
-}
-
-/// Returns a hunk of the first `kept` lines, with numbers that say so.
-fn first_lines(hunk: &Hunk, kept: usize) -> Hunk {
-    let lines = hunk.lines[..kept].to_vec();
-    let mut part = Hunk {
-        section: hunk.section.clone(),
-        lines,
-        ..*hunk
-    };
-    if kept == hunk.lines.len() {
-        return part;
-    }
-    part.old_lines = count(&part, LineKind::Added);
-    part.new_lines = count(&part, LineKind::Removed);
-    // The start of a side without lines is the line before the change.
-    if part.old_lines == 0 && hunk.old_lines > 0 {
-        part.old_start = hunk.old_start.saturating_sub(1);
-    }
-    if part.new_lines == 0 && hunk.new_lines > 0 {
-        part.new_start = hunk.new_start.saturating_sub(1);
-    }
-    part
-}
-
-/// Counts the lines of a side: all but those that are only on the other one.
-fn count(hunk: &Hunk, not_on_it: LineKind) -> u32 {
-    let lines = hunk.lines.iter().filter(|line| line.kind != not_on_it);
-    u32::try_from(lines.count()).unwrap_or(u32::MAX)
-}
-
 /// Returns the text that `write` prints; bytes that are no UTF-8 become U+FFFD.
-fn printed(write: impl FnOnce(&mut Vec<u8>)) -> String {
+pub(super) fn printed(write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut bytes = Vec::new();
     write(&mut bytes);
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-fn lossy_length(bytes: &[u8]) -> usize {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.len(),
-        Err(_) => String::from_utf8_lossy(bytes).len(),
-    }
 }
 
 #[cfg(test)]
@@ -355,19 +262,19 @@ diff --git a/log.txt b/log.txt
 new file mode 100644
 --- /dev/null
 +++ b/log.txt
-@@ -0,0 +1,46 @@
+@@ -0,0 +1,44 @@
 ";
         assert!(block.text.starts_with(expected), "{}", block.text);
         assert_eq!(
             block.text.lines().last().unwrap(),
             "(diffwarden: the diff of \"log.txt\" goes on, but the rest is not shown: it has 1598 \
-             bytes and one file may take 400 bytes; +46 -0 of +500 -0 lines are shown)"
+             bytes and one file may take 400 bytes; +44 -0 of +500 -0 changed lines are shown)"
         );
         assert_eq!(
             block.reason.as_deref(),
             Some(
                 "cut short: its diff has 1598 bytes and one file may take 400 bytes; \
-                 sent +46 -0 of +500 -0 lines"
+                 sent +44 -0 of +500 -0 changed lines"
             )
         );
     }
@@ -394,10 +301,8 @@ new file mode 100644
         let block = Block::new(&file, &extent, 1000);
         assert_eq!(block.shown, Counts::default());
         let bytes = extent.bytes;
-        let remark = format!(
-            "\n(diffwarden: the diff of \"min.js\" is not shown: it has {bytes} bytes, +1 -0 lines, \
-             and one file may take 1000 bytes)\n"
-        );
+        let remark =
+            format!("\n(diffwarden: diff not shown for its size: {bytes} bytes, +1 -0 lines)\n");
         assert!(block.text.ends_with(&remark), "{}", block.text);
         let reason =
             format!("only named: its diff has {bytes} bytes and one file may take 1000 bytes");
@@ -452,8 +357,9 @@ new file mode 100644
             let [back] = <[ReadFile; 1]>::try_from(read(block.text.as_bytes())).unwrap();
             let [all] = <[ReadFile; 1]>::try_from(read(whole.as_bytes())).unwrap();
             prop_assert_eq!(block.shown, shown(&back));
-            prop_assert_eq!(block.text == whole, block.shown == extent.counts);
-            if block.text != whole {
+            if block.text == whole {
+                prop_assert_eq!(block.shown, extent.counts);
+            } else {
                 prop_assert_eq!(block.sent, Sent::Clipped);
                 prop_assert!(block.reason.is_some() && back.remark.is_some());
             }

@@ -87,8 +87,7 @@ impl Builder {
         let chars = frame.chars();
         let total = |size: Size| chars + around(size.run) + size.chars;
         let Some(selection) = sent.select(patch, limit, |size| total(size) <= limit) else {
-            let why = ", and leaving files out from the end does not help: not one change would \
-                       be shown";
+            let why = ", and not one change fits beside the names of the other files";
             return Err(too_long(total(sum(&sent.blocks)), limit, why)
                 .hint("narrow the target, or choose an engine that takes a longer prompt"));
         };
@@ -266,7 +265,6 @@ mod tests {
         let same = builder.build(&overview, &at_most(size)).unwrap();
         assert_eq!(same, whole);
 
-        // The reason names the limit, so that the text differs from limit to limit.
         let clipped = builder.build(&overview, &at_most(size - 1)).unwrap();
         assert!(chars(&clipped) < size);
         assert_eq!(clipped.coverage.files[0].sent, Sent::Whole);
@@ -283,7 +281,7 @@ mod tests {
         assert!(
             clipped
                 .user
-                .contains("(diffwarden: the diff of \"notes.md\" is not shown: ")
+                .contains("(diffwarden: diff not shown for its size: 263 bytes, +20 -0 lines)")
         );
 
         let exact = chars(&clipped);

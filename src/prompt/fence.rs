@@ -30,9 +30,9 @@ pub(super) fn fenced(info: &str, text: &str) -> String {
     format!("{fence}{info}\n{text}{end}{fence}")
 }
 
-/// The line of the Markdown text that closes a fence opened by `fence`, for tests.
+/// Returns which of the lines closes a fence of Markdown that `fence` opened, for tests.
 #[cfg(test)]
-pub(super) fn closing_line<'a>(fence: &str, lines: &[&'a str]) -> Option<usize> {
+pub(super) fn closing_line(fence: &str, lines: &[&str]) -> Option<usize> {
     lines.iter().position(|line| {
         let body = line.trim_start_matches(' ');
         let indent = line.len() - body.len();

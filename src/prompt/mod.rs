@@ -15,6 +15,7 @@ mod block;
 mod builder;
 mod clip;
 mod coverage;
+mod cut;
 mod engagement;
 mod fence;
 mod print;

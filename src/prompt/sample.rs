@@ -120,17 +120,22 @@ pub(super) fn target(kind: TargetKind) -> ReviewTarget {
     }
 }
 
+/// Parses the expression once; a bare string would be parsed for every value.
+fn regex(expression: &str) -> impl Strategy<Value = String> {
+    proptest::string::string_regex(expression).unwrap()
+}
+
 fn text() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
-        4 => "[ -~]{0,12}".prop_map(String::into_bytes),
-        2 => "(`{1,6}| |~~~|diff|@@ -1 \\+1 @@|\\r|\u{e9}|\u{1f600}){0,6}".prop_map(String::into_bytes),
+        4 => regex("[ -~]{0,12}").prop_map(String::into_bytes),
+        2 => regex("(`{1,6}| |~~~|diff|@@ -1 \\+1 @@|\\r|\u{e9}|\u{1f600}){0,6}").prop_map(String::into_bytes),
         1 => proptest::collection::vec(any::<u8>().prop_filter("a line", |&b| b != b'\n'), 0..12),
     ]
 }
 
 fn path() -> impl Strategy<Value = RepoPath> {
     prop_oneof![
-        3 => "[a-d]{1,2}(/[a-d ]{1,3})?".prop_map(|text| RepoPath::new(text.into_bytes())),
+        3 => regex("[a-d]{1,2}(/[a-d ]{1,3})?").prop_map(|text| RepoPath::new(text.into_bytes())),
         1 => proptest::collection::vec(1_u8.., 1..12).prop_map(RepoPath::new),
     ]
 }
