@@ -1,15 +1,21 @@
-//! The seam between the run and the pure functions of [`crate::answer`]: everything the actors ask
-//! about an answer is asked here.
+//! The least of [`crate::answer`] that a run cannot do without, under the same names and
+//! signatures, so that the actors can be built and tested by themselves.
+//!
+//! Whoever brings the two together deletes this file and names `answer` where `judgement` is named.
+
+use std::marker::PhantomData;
 
 use crate::engine::Payload;
 use crate::model::{
-    Cluster, Failure, Finding, MergedResult, ParseMode, ReportedFinding, ReviewResult,
-    ReviewValidation, ReviewerEntry, ReviewerId, Score, SuccessfulReviewer, Trust, TrustReason,
-    Verdict,
+    Cluster, Coverage, CoverageFile, Failure, Finding, MergedResult, ParseMode, Patch,
+    ReportedFinding, ReviewResult, ReviewValidation, ReviewerEntry, ReviewerId, Score, Trust,
+    TrustReason, Verdict,
 };
-use crate::plan::{RunPlan, Scope};
+use crate::plan::Scope;
+use crate::source::SourceReader;
 
-/// An answer that has been read.
+pub(crate) const INTEGRITY_ID: &str = "integrity";
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parsed {
     pub(crate) result: ReviewResult,
@@ -18,50 +24,57 @@ pub(crate) struct Parsed {
     pub(crate) raw_text: Option<String>,
 }
 
-/// Reads an engine's raw material.
-pub(crate) fn parse(payload: Payload) -> Result<Parsed, Failure> {
-    let (read, text) = match payload {
-        Payload::Review(result) => (Some((result, ParseMode::ToolOutput)), None),
-        Payload::Structured(value) => {
-            let text = value.to_string();
-            let read = serde_json::from_value(value).ok();
-            (read.map(|r| (r, ParseMode::ToolOutput)), Some(text))
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the real function refuses empty answers"
+)]
+pub(crate) fn parse_payload(payload: Payload) -> Result<Parsed, Failure> {
+    let text = match payload {
+        Payload::Review(result) => {
+            return Ok(Parsed {
+                result,
+                parse_mode: ParseMode::ToolOutput,
+                valid_schema: true,
+                raw_text: None,
+            });
         }
-        Payload::Text(text) => {
-            let read = serde_json::from_str(&text).ok();
-            (read.map(|r| (r, ParseMode::StrictJson)), Some(text))
-        }
+        Payload::Structured(value) => value.to_string(),
+        Payload::Text(text) => text,
     };
-    Ok(match read {
-        Some((result, parse_mode)) => Parsed {
-            result,
-            parse_mode,
-            valid_schema: true,
-            raw_text: text.filter(|_| parse_mode != ParseMode::ToolOutput),
-        },
-        None => {
-            let text = text.unwrap_or_default();
-            Parsed {
-                result: ReviewResult {
-                    findings: Vec::new(),
-                    overall_correctness: Verdict::Unknown.as_str().to_owned(),
-                    overall_explanation: text.clone(),
-                    overall_confidence_score: Score(0.0),
-                },
-                parse_mode: ParseMode::FallbackText,
-                valid_schema: false,
-                raw_text: Some(text),
-            }
-        }
+    let read = serde_json::from_str(&text).ok();
+    let (parse_mode, valid_schema) = match read {
+        Some(_) => (ParseMode::StrictJson, true),
+        None => (ParseMode::FallbackText, false),
+    };
+    let prose = || ReviewResult {
+        findings: Vec::new(),
+        overall_correctness: Verdict::Unknown.as_str().to_owned(),
+        overall_explanation: text.clone(),
+        overall_confidence_score: Score(0.0),
+    };
+    Ok(Parsed {
+        result: read.unwrap_or_else(prose),
+        parse_mode,
+        valid_schema,
+        raw_text: Some(text),
     })
 }
 
-/// Checks where the findings point (SPEC 13).
+pub(crate) struct LocalDisk;
+
+pub(crate) struct Locator<'a>(PhantomData<&'a Scope>);
+
+impl<'a> Locator<'a> {
+    pub(crate) fn new(_: &'a Scope, _: &'a LocalDisk) -> Self {
+        Self(PhantomData)
+    }
+}
+
 pub(crate) fn validate(
-    _result: &ReviewResult,
+    _: &ReviewResult,
     parse_mode: ParseMode,
     valid_schema: bool,
-    _scope: &Scope,
+    _: &Locator<'_>,
 ) -> ReviewValidation {
     ReviewValidation {
         parse_mode,
@@ -73,19 +86,41 @@ pub(crate) fn validate(
     }
 }
 
-/// Merges the answers in reviewer order; what diffwarden itself found comes last and counts for
-/// the verdict alone.
-pub(crate) fn merge(
-    plan: &RunPlan,
-    answers: &[&SuccessfulReviewer],
+#[expect(dead_code, reason = "the real function reads all of it")]
+pub(crate) struct Ground<'a> {
+    pub(crate) locator: &'a Locator<'a>,
+    pub(crate) patch: &'a Patch,
+    pub(crate) source: &'a dyn SourceReader,
+}
+
+pub(crate) struct Review<'a> {
+    pub(crate) id: &'a ReviewerId,
+    pub(crate) result: &'a ReviewResult,
+    pub(crate) validation: &'a ReviewValidation,
+}
+
+pub(crate) struct Conclusion {
+    pub(crate) result: MergedResult,
+    pub(crate) validation: ReviewValidation,
+    pub(crate) clusters: Vec<Cluster>,
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the real function takes it by value"
+)]
+pub(crate) fn conclude(
+    reviews: &[Review<'_>],
+    _selected: usize,
     integrity: &[Finding],
-    integrity_id: &ReviewerId,
-) -> MergedResult {
-    let reported = answers
+    ground: Ground<'_>,
+) -> Conclusion {
+    let own = ReviewerId(INTEGRITY_ID.to_owned());
+    let answered = reviews
         .iter()
-        .flat_map(|answer| answer.result.findings.iter().map(|f| (&answer.identity.id, f)))
-        .chain(integrity.iter().map(|finding| (integrity_id, finding)));
-    let findings: Vec<_> = reported
+        .flat_map(|review| review.result.findings.iter().map(|f| (review.id, f)));
+    let findings: Vec<_> = answered
+        .chain(integrity.iter().map(|finding| (&own, finding)))
         .enumerate()
         .map(|(index, (id, finding))| ReportedFinding {
             id: index.to_string(),
@@ -94,51 +129,55 @@ pub(crate) fn merge(
             lane_ids: None,
         })
         .collect();
-    let says = |verdict: Verdict| {
-        answers
-            .iter()
-            .any(|answer| answer.result.overall_correctness == verdict.as_str())
+    let verdict = match (findings.is_empty(), reviews.is_empty()) {
+        (false, _) => Verdict::Incorrect,
+        (true, true) => Verdict::Unknown,
+        (true, false) => Verdict::Correct,
     };
-    let verdict = if !findings.is_empty() || says(Verdict::Incorrect) {
-        Verdict::Incorrect
-    } else if answers.is_empty() || says(Verdict::Unknown) {
-        Verdict::Unknown
-    } else {
-        Verdict::Correct
-    };
-    let scores = answers.iter().map(|a| a.result.overall_confidence_score.0);
-    let explanations = answers.iter().map(|answer| {
-        let text = &answer.result.overall_explanation;
-        if plan.reviewers.len() == 1 {
-            text.clone()
-        } else {
-            format!("{}: {}", answer.identity.id, text.trim())
-        }
-    });
-    MergedResult {
+    let result = MergedResult {
         findings,
         overall_correctness: verdict.as_str().to_owned(),
-        overall_explanation: explanations.collect::<Vec<_>>().join("\n\n"),
-        #[expect(clippy::cast_precision_loss, reason = "there are few reviewers")]
-        overall_confidence_score: Score(scores.sum::<f64>() / answers.len().max(1) as f64),
+        overall_explanation: String::new(),
+        overall_confidence_score: Score(0.0),
+    };
+    let validation = match reviews {
+        [only] => only.validation.clone(),
+        _ => {
+            let nothing = ReviewResult {
+                findings: Vec::new(),
+                overall_correctness: String::new(),
+                overall_explanation: String::new(),
+                overall_confidence_score: Score(0.0),
+            };
+            validate(&nothing, ParseMode::ToolOutput, true, ground.locator)
+        }
+    };
+    Conclusion {
+        result,
+        validation,
+        clusters: Vec::new(),
     }
 }
 
-/// Groups findings of several reviewers about the same place.
-pub(crate) fn clusters(_plan: &RunPlan, _merged: &MergedResult) -> Vec<Cluster> {
-    Vec::new()
-}
-
-/// Says whether the result may be read as a full review.
-pub(crate) fn assess(plan: &RunPlan, entries: &[ReviewerEntry]) -> Trust {
-    let doubts = entries.iter().filter_map(|entry| match entry {
+pub(crate) fn assess(
+    entries: &[ReviewerEntry],
+    _: &Coverage,
+    doubts: impl IntoIterator<Item = TrustReason>,
+) -> Trust {
+    let failed = entries.iter().filter_map(|entry| match entry {
         ReviewerEntry::Failed(_) => Some(TrustReason::ReviewerFailed),
-        ReviewerEntry::Success(entry)
-            if entry.validation.parse_mode == ParseMode::FallbackText =>
-        {
-            Some(TrustReason::FallbackText)
-        }
         ReviewerEntry::Success(_) => None,
     });
-    Trust::from_reasons(plan.doubts.iter().copied().chain(doubts))
+    Trust::from_reasons(failed.chain(doubts))
+}
+
+pub(crate) fn worst_coverage<'a>(
+    best: &Coverage,
+    _: impl IntoIterator<Item = &'a [CoverageFile]>,
+) -> Coverage {
+    best.clone()
+}
+
+pub(crate) fn shortfall(_: &Coverage, _: &Coverage) -> Option<Vec<CoverageFile>> {
+    None
 }

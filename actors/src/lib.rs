@@ -44,6 +44,8 @@ mod reviewer;
 mod run_dir;
 mod schedule;
 mod supervisor;
+#[cfg(test)]
+mod testing;
 
 #[cfg(test)]
 mod tests;
@@ -72,7 +74,12 @@ pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> Run
     let publisher = sinks.publisher();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let system = System::with_tokio_rt(|| shared);
-        system.block_on(supervise(Arc::clone(&plan), publisher, interrupts, Signals::listen))
+        system.block_on(supervise(
+            Arc::clone(&plan),
+            publisher,
+            interrupts,
+            Signals::listen,
+        ))
     }));
     // Dropping a runtime waits for its blocking threads, and one may hang in foreign code.
     if let Some(runtime) = Arc::into_inner(runtime) {

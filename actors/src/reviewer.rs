@@ -18,14 +18,14 @@ use tokio::time::Instant;
 use crate::aggregator::{Aggregator, elapsed_ms};
 use crate::attempt::{Attempt, Effect};
 use crate::engine::{
-    Answer, Capabilities, CancelToken, Captured, CommandSpec, Place, Preflight, PreflightPass,
+    Answer, CancelToken, Capabilities, Captured, CommandSpec, Place, Preflight, PreflightPass,
     ReviewRequest, Start,
 };
-use crate::judgement::{self, Parsed};
+use crate::judgement::{self, LocalDisk, Locator, Parsed};
 use crate::messages::{Fact, Observed, Review, StopReview};
 use crate::model::{
-    Coverage, CoverageFile, ErrorCode, FailedReviewer, Failure, PreflightReport, Reason,
-    ReviewValidation, ReviewerEntry, ReviewerIdentity, ReviewerStatus, SuccessfulReviewer,
+    CoverageFile, ErrorCode, FailedReviewer, Failure, PreflightReport, Reason, ReviewValidation,
+    ReviewerEntry, ReviewerIdentity, ReviewerStatus, SuccessfulReviewer,
 };
 use crate::plan::{ReviewerPlan, RunPlan};
 use crate::process::{Halt, Leash, collect, converse, crashed};
@@ -63,8 +63,12 @@ impl Handler<StopReview> for Reviewer {
     type Result = ();
 
     fn handle(&mut self, StopReview(level): StopReview, _: &mut Self::Context) {
-        self.stop
-            .send_if_modified(|now| level > *now && { *now = level; true });
+        self.stop.send_if_modified(|now| {
+            level > *now && {
+                *now = level;
+                true
+            }
+        });
     }
 }
 
@@ -244,13 +248,10 @@ impl Session {
     async fn read(&self, answer: Answer, prompt: Arc<Prompt>) -> Result<Reviewed, Halt> {
         let plan = Arc::clone(&self.plan);
         let read = spawn_blocking(move || {
-            let parsed = judgement::parse(answer.payload)?;
-            let validation = judgement::validate(
-                &parsed.result,
-                parsed.parse_mode,
-                parsed.valid_schema,
-                &plan.scope,
-            );
+            let parsed = judgement::parse_payload(answer.payload)?;
+            let locator = Locator::new(&plan.scope, &LocalDisk);
+            let (mode, valid_schema) = (parsed.parse_mode, parsed.valid_schema);
+            let validation = judgement::validate(&parsed.result, mode, valid_schema, &locator);
             let mut metadata = answer.metadata;
             let mode = answer.capture_mode.as_str();
             metadata.insert("captureMode".to_owned(), mode.into());
@@ -259,7 +260,7 @@ impl Session {
                 validation,
                 metadata,
                 usage: answer.usage,
-                sent: received_less(&plan.coverage, &prompt.coverage),
+                sent: judgement::shortfall(&plan.coverage, &prompt.coverage),
             })
         });
         let read: Result<Reviewed, Failure> =
@@ -375,20 +376,4 @@ fn identity(reviewer: &ReviewerPlan, status: ReviewerStatus) -> ReviewerIdentity
         model: reviewer.model.clone(),
         effort: reviewer.effort.clone(),
     }
-}
-
-/// Returns the files of which a reviewer got less than the run could send at best.
-fn received_less(best: &Coverage, got: &Coverage) -> Option<Vec<CoverageFile>> {
-    let possible: std::collections::HashMap<_, _> = best
-        .files
-        .iter()
-        .map(|file| (file.path.as_str(), file.sent))
-        .collect();
-    let less: Vec<_> = got
-        .files
-        .iter()
-        .filter(|file| possible.get(file.path.as_str()).is_some_and(|&sent| file.sent > sent))
-        .cloned()
-        .collect();
-    (!less.is_empty()).then_some(less)
 }

@@ -92,17 +92,13 @@ impl Supervisor {
     fn conclude(&mut self, ctx: &mut Context<Self>) {
         let interrupt = self.interrupt;
         let request = self.aggregator.send(Conclude { interrupt });
-        ctx.spawn(
-            request
-                .into_actor(self)
-                .map(|outcome, supervisor, _| {
-                    let outcome = outcome.unwrap_or_else(|_| internal_error(&supervisor.plan));
-                    if let Some(done) = supervisor.done.take() {
-                        // Main waits for it until the end.
-                        drop(done.send(outcome));
-                    }
-                }),
-        );
+        ctx.spawn(request.into_actor(self).map(|outcome, supervisor, _| {
+            let outcome = outcome.unwrap_or_else(|_| internal_error(&supervisor.plan));
+            if let Some(done) = supervisor.done.take() {
+                // Main waits for it until the end.
+                drop(done.send(outcome));
+            }
+        }));
     }
 }
 

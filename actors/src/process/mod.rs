@@ -150,7 +150,10 @@ async fn run(
     if *leash.stop.borrow() >= StopLevel::Gracefully {
         return Err(Halt::Stopped);
     }
-    if leash.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+    if leash
+        .deadline
+        .is_some_and(|deadline| deadline <= Instant::now())
+    {
         return Err(Halt::Deadline);
     }
     let mut child = Child::spawn(&mut spec, leash.max_output, dialogue).await?;
@@ -254,11 +257,11 @@ impl<'a> Child<'a> {
             }
             match self.next(leash, drained_by).await {
                 Event::Stdout(read) => {
-                    if let Some(answer) = self.hear(read)? {
+                    if let Some(answer) = self.hear(&read)? {
                         return Ok(Attended::Answered(answer));
                     }
                 }
-                Event::Stderr(read) => self.note(read)?,
+                Event::Stderr(read) => self.note(&read)?,
                 Event::Exited(status) => {
                     self.exited = Some(status.map_err(|error| unwaitable(&error))?);
                     drained_by = Some(Instant::now() + DRAIN);
@@ -296,7 +299,7 @@ impl<'a> Child<'a> {
     }
 
     /// Takes a read of standard output.
-    fn hear(&mut self, read: io::Result<usize>) -> Result<Option<Box<Answer>>, Halt> {
+    fn hear(&mut self, read: &io::Result<usize>) -> Result<Option<Box<Answer>>, Halt> {
         let Some(chunk) = self.stdout.take("standard output", read)? else {
             return Ok(None);
         };
@@ -315,7 +318,7 @@ impl<'a> Child<'a> {
     }
 
     /// Takes a read of standard error.
-    fn note(&mut self, read: io::Result<usize>) -> Result<(), Halt> {
+    fn note(&mut self, read: &io::Result<usize>) -> Result<(), Halt> {
         if let Some(chunk) = self.stderr.take("standard error", read)? {
             self.tail.push(chunk);
         }
@@ -384,7 +387,9 @@ impl<'a> Child<'a> {
         }
         self.group.kill();
         if self.exited.is_none()
-            && timeout(REAP, self.process.inner_mut().wait()).await.is_err()
+            && timeout(REAP, self.process.inner_mut().wait())
+                .await
+                .is_err()
         {
             tracing::warn!(pid = ?self.process.id(), "a killed process does not end");
         }
@@ -438,8 +443,8 @@ impl<R: AsyncRead + Unpin> Pipe<R> {
     }
 
     /// Returns the bytes of a read; `None` at the stream's end.
-    fn take(&mut self, name: &str, read: io::Result<usize>) -> Result<Option<&[u8]>, Failure> {
-        let Ok(size @ 1..) = read else {
+    fn take(&mut self, name: &str, read: &io::Result<usize>) -> Result<Option<&[u8]>, Failure> {
+        let Ok(size @ 1..) = *read else {
             self.reader = None;
             return Ok(None);
         };

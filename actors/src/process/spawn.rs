@@ -72,8 +72,10 @@ fn explain(spec: &CommandSpec, error: &io::Error) -> Failure {
         .hint("Look at the file's first line, or install the program again."),
         Some(Errno::NOENT | Errno::NOTDIR) => missing(format!("{program} was not found"))
             .hint("Install it, or correct the path in the configuration."),
-        Some(Errno::ACCESS | Errno::PERM) => missing(format!("{program} may not be executed: {error}"))
-            .hint("Make it executable (chmod +x), and check that its file system allows programs."),
+        Some(Errno::ACCESS | Errno::PERM) => missing(format!(
+            "{program} may not be executed: {error}"
+        ))
+        .hint("Make it executable (chmod +x), and check that its file system allows programs."),
         Some(Errno::NOEXEC) => missing(format!(
             "{program} is not a program for this machine: {error}"
         ))
@@ -82,14 +84,14 @@ fn explain(spec: &CommandSpec, error: &io::Error) -> Failure {
             "{program} is being written to, perhaps by an update"
         ))
         .hint("Try again when the update is done."),
-        Some(Errno::MFILE | Errno::NFILE) => surroundings(format!(
-            "{program} cannot be started: too many open files"
-        ))
-        .hint("Raise the limit (ulimit -n), or run fewer reviewers at a time."),
-        Some(Errno::AGAIN | Errno::NOMEM) => surroundings(format!(
-            "{program} cannot be started: {error}"
-        ))
-        .hint("The system is out of processes or memory; run fewer reviewers at a time."),
+        Some(Errno::MFILE | Errno::NFILE) => {
+            surroundings(format!("{program} cannot be started: too many open files"))
+                .hint("Raise the limit (ulimit -n), or run fewer reviewers at a time.")
+        }
+        Some(Errno::AGAIN | Errno::NOMEM) => {
+            surroundings(format!("{program} cannot be started: {error}"))
+                .hint("The system is out of processes or memory; run fewer reviewers at a time.")
+        }
         Some(Errno::TOOBIG) => surroundings(format!(
             "{program} cannot be started: its arguments and environment are too large"
         ))

@@ -85,7 +85,9 @@ impl Bench {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        timeout(LIMIT, wait).await.expect("processes were left behind");
+        timeout(LIMIT, wait)
+            .await
+            .expect("processes were left behind");
     }
 
     /// Waits until a child has made the file.
@@ -291,7 +293,12 @@ async fn a_flood_is_cut_off_on_either_stream_also_without_line_feeds() {
         let mut leash = bench.leash();
         leash.max_output = 100_000;
         let text = format!("cat /dev/zero >&{target}");
-        let run = converse(bench.script(&text), bench.path(), Script::new(silent), leash);
+        let run = converse(
+            bench.script(&text),
+            bench.path(),
+            Script::new(silent),
+            leash,
+        );
         let Err(Halt::Failed(failure)) = timeout(LIMIT, run).await.unwrap() else {
             panic!("the flood was accepted");
         };
@@ -361,7 +368,10 @@ async fn a_dialogue_that_sees_no_hope_ends_the_child() {
         bench.leash(),
     );
     let failure = Failure::new(ErrorCode::MissingAuth, "not logged in");
-    assert_eq!(timeout(LIMIT, run).await.unwrap(), Err(Halt::Failed(failure)));
+    assert_eq!(
+        timeout(LIMIT, run).await.unwrap(),
+        Err(Halt::Failed(failure))
+    );
     bench.assert_empty().await;
 }
 
