@@ -10,10 +10,9 @@ use std::sync::Arc;
 use diffwarden_actors::engine::{CancelToken, Engine};
 use diffwarden_actors::model::{EngineName, Failure, Finding, RepoPath, ReviewLane, TrustReason};
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
-use diffwarden_actors::prompt::PromptShape;
 
 use crate::config::{self, LoadedConfig, Overrides, SelectionFlags};
-use crate::engines::capabilities::{self, PromptLimit};
+use crate::engines::capabilities::{self, Capability};
 use crate::engines::settings::ReviewerSettings;
 use crate::engines::surface::{ScanContext, Surface};
 use crate::engines::{self, Host};
@@ -187,17 +186,9 @@ fn plan_reviewer(
             .as_ref()
             .map(|effort| effort.value.as_str().to_owned()),
         timeout: settings.timeout,
-        prompt: prompt_shape(settings),
+        prompt: capabilities::find(settings.engine, settings.transport)
+            .map(Capability::prompt_shape)
+            .unwrap_or_default(),
         engine,
     })
-}
-
-fn prompt_shape(settings: &ReviewerSettings) -> PromptShape {
-    capabilities::find(settings.engine, settings.transport)
-        .map(|row| PromptShape {
-            system: row.supports_system_prompt,
-            tools: row.system_prompt_tools,
-            max_chars: row.max_prompt.map(PromptLimit::max_chars),
-        })
-        .unwrap_or_default()
 }

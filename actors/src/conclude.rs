@@ -3,18 +3,14 @@
 //! The order of the questions is the contract: was the run interrupted, did strict mode see a
 //! failure, did nobody answer, did strict mode see a bad answer; only then is there an artifact.
 
-use crate::judgement;
+use crate::answer::{self, Ground, INTEGRITY_ID, LocalDisk, Locator, Review};
 use crate::model::{
-    ARTIFACT_SCHEMA_VERSION, Coverage, EngineName, ErrorCode, FailedReviewer, Failure, Finding,
-    ParseMode, Reason, ReviewArtifact, ReviewResult, ReviewValidation, ReviewerEntry,
-    ReviewerError, ReviewerId, ReviewerIdentity, ReviewerStatus, Score, SuccessfulReviewer,
-    Verdict,
+    ARTIFACT_SCHEMA_VERSION, EngineName, ErrorCode, FailedReviewer, Failure, Finding, ParseMode,
+    Reason, ReviewArtifact, ReviewResult, ReviewValidation, ReviewerEntry, ReviewerError,
+    ReviewerId, ReviewerIdentity, ReviewerStatus, Score, SuccessfulReviewer, Verdict,
 };
 use crate::plan::RunPlan;
 use crate::sink::{Interrupt, RunFailure, RunOutcome};
-
-/// The name under which diffwarden reports what it found itself.
-const INTEGRITY: &str = "integrity";
 
 /// Makes the outcome. `entries` holds one entry per selected reviewer, in the order asked for.
 pub(crate) fn conclude(
@@ -153,33 +149,37 @@ fn identify(entry: &SuccessfulReviewer) -> (ReviewerId, EngineName) {
 }
 
 fn artifact(plan: &RunPlan, mut entries: Vec<ReviewerEntry>, timing_ms: u64) -> ReviewArtifact {
-    let integrity_id = ReviewerId(INTEGRITY.to_owned());
+    let locator = Locator::new(&plan.scope, &LocalDisk);
     let answers: Vec<_> = successes(&entries).collect();
-    let alone = match (entries.as_slice(), answers.as_slice()) {
-        ([_], [only]) => Some(*only),
-        _ => None,
+    let reviews: Vec<_> = answers
+        .iter()
+        .map(|answer| Review {
+            id: &answer.identity.id,
+            result: &answer.result,
+            validation: &answer.validation,
+        })
+        .collect();
+    let ground = Ground {
+        locator: &locator,
+        patch: &plan.patch,
+        source: plan.source.as_ref(),
     };
-    let result = judgement::merge(plan, &answers, &plan.integrity, &integrity_id);
-    let validation = match alone {
-        Some(only) => only.validation.clone(),
-        None => common_validation(plan, &answers, &result),
-    };
+    let conclusion = answer::conclude(&reviews, entries.len(), &plan.integrity, ground);
+    let received = answers.iter().filter_map(|answer| answer.sent.as_deref());
+    let coverage = answer::worst_coverage(&plan.coverage, received);
+    let trust = answer::assess(&entries, &coverage, plan.doubts.iter().copied());
     let failed = failures(&entries).map(|entry| {
-        format!(
-            "Reviewer {} failed: {}",
-            entry.identity.id, entry.error.message
-        )
+        let (id, message) = (&entry.identity.id, &entry.error.message);
+        format!("Reviewer {id} failed: {message}")
     });
     let warnings = plan.warnings.iter().cloned().chain(failed).collect();
-    let clusters = judgement::clusters(plan, &result);
-    let trust = judgement::assess(plan, &entries);
-    let coverage = worst_coverage(&plan.coverage, &answers);
-    let (engine, raw_text) = (
-        alone.map(|only| only.identity.engine),
-        alone.and_then(|only| only.raw_text.clone()),
-    );
+    // Consumers of a single review find its facts at the top as well.
+    let (engine, raw_text) = match (entries.as_slice(), answers.as_slice()) {
+        ([_], [alone]) => (Some(alone.identity.engine), alone.raw_text.clone()),
+        _ => (None, None),
+    };
     if !plan.integrity.is_empty() {
-        entries.push(integrity_entry(plan, integrity_id));
+        entries.push(integrity_entry(&plan.integrity, &locator));
     }
     ReviewArtifact {
         schema_version: ARTIFACT_SCHEMA_VERSION,
@@ -187,71 +187,33 @@ fn artifact(plan: &RunPlan, mut entries: Vec<ReviewerEntry>, timing_ms: u64) -> 
         reviewers: entries,
         cwd: plan.cwd.clone(),
         target: plan.target.as_ref().clone(),
-        result,
+        result: conclusion.result,
         raw_text,
-        validation,
+        validation: conclusion.validation,
         warnings,
         trust,
         coverage,
-        clusters,
+        clusters: conclusion.clusters,
         timing_ms: Some(timing_ms),
     }
 }
 
-/// Checks the merged findings; indexes refer to the merged list.
-fn common_validation(
-    plan: &RunPlan,
-    answers: &[&SuccessfulReviewer],
-    merged: &crate::model::MergedResult,
-) -> ReviewValidation {
-    let mut modes = answers.iter().map(|answer| answer.validation.parse_mode);
-    let first = modes.next().unwrap_or(ParseMode::ToolOutput);
-    let mode = if modes.all(|mode| mode == first) {
-        first
-    } else {
-        ParseMode::ToolOutput
-    };
-    let valid_schema = answers.iter().all(|answer| answer.validation.valid_schema);
-    let findings = merged.findings.iter().map(|f| f.finding.clone()).collect();
-    let result = ReviewResult {
-        findings,
-        overall_correctness: merged.overall_correctness.clone(),
-        overall_explanation: String::new(),
-        overall_confidence_score: merged.overall_confidence_score,
-    };
-    judgement::validate(&result, mode, valid_schema, &plan.scope)
-}
-
-/// Returns, file by file, the least that any reviewer received.
-fn worst_coverage(best: &Coverage, answers: &[&SuccessfulReviewer]) -> Coverage {
-    let mut worst = best.clone();
-    let mut positions = std::collections::HashMap::new();
-    for (position, file) in best.files.iter().enumerate() {
-        positions.entry(file.path.as_str()).or_insert(position);
-    }
-    for less in answers.iter().filter_map(|a| a.sent.as_deref()).flatten() {
-        if let Some(&position) = positions.get(less.path.as_str())
-            && let Some(file) = worst.files.get_mut(position)
-            && less.sent > file.sent
-        {
-            *file = less.clone();
-        }
-    }
-    worst
-}
-
 /// Returns the entry under which diffwarden's own findings stand.
-fn integrity_entry(plan: &RunPlan, id: ReviewerId) -> ReviewerEntry {
+fn integrity_entry(findings: &[Finding], locator: &Locator<'_>) -> ReviewerEntry {
+    let explanation = match findings.len() {
+        1 => "diffwarden's own checks of the change found 1 problem.".to_owned(),
+        count => format!("diffwarden's own checks of the change found {count} problems."),
+    };
     let result = ReviewResult {
-        findings: plan.integrity.clone(),
+        findings: findings.to_vec(),
         overall_correctness: Verdict::Incorrect.as_str().to_owned(),
-        overall_explanation: explain(&plan.integrity),
+        overall_explanation: explanation,
         overall_confidence_score: Score(1.0),
     };
-    let validation = judgement::validate(&result, ParseMode::ToolOutput, true, &plan.scope);
+    let validation = answer::validate(&result, ParseMode::ToolOutput, true, locator);
     ReviewerEntry::Success(Box::new(SuccessfulReviewer {
         identity: ReviewerIdentity {
-            id,
+            id: ReviewerId(INTEGRITY_ID.to_owned()),
             engine: EngineName::Surface,
             status: ReviewerStatus::Success,
             transport: None,
@@ -271,16 +233,9 @@ fn integrity_entry(plan: &RunPlan, id: ReviewerId) -> ReviewerEntry {
     }))
 }
 
-fn explain(findings: &[Finding]) -> String {
-    match findings.len() {
-        1 => "diffwarden's own checks of the change found 1 problem.".to_owned(),
-        count => format!("diffwarden's own checks of the change found {count} problems."),
-    }
-}
-
 fn failures(entries: &[ReviewerEntry]) -> impl Iterator<Item = &FailedReviewer> {
     entries.iter().filter_map(|entry| match entry {
-        ReviewerEntry::Failed(entry) => Some(entry),
+        ReviewerEntry::Failed(entry) => Some(entry.as_ref()),
         ReviewerEntry::Success(_) => None,
     })
 }

@@ -103,8 +103,11 @@ pub enum Start {
         dialogue: Box<dyn Dialogue>,
     },
     /// A function inside diffwarden, run on a blocking thread.
-    InProcess(Box<dyn FnOnce(&CancelToken) -> Result<Answer, Failure> + Send>),
+    InProcess(Work),
 }
+
+/// A review inside diffwarden.
+pub type Work = Box<dyn FnOnce(&CancelToken) -> Result<Answer, Failure> + Send>;
 
 /// A child process to run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -63,7 +63,7 @@ async fn heard(signal: &mut Option<Signal>) {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Returns the signals this process was told to ignore, bit 0 for signal 1. Only Linux tells
@@ -80,6 +80,10 @@ fn parse_ignored(status: &str) -> u64 {
         .unwrap_or(0)
 }
 
+/// Held by tests that listen to or send real signals: signals reach the whole process.
+#[cfg(test)]
+pub(crate) static REAL_SIGNALS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,14 +96,22 @@ mod tests {
         assert_eq!(parse_ignored(""), 0);
     }
 
-    #[actix::test]
-    async fn a_signal_arrives_with_its_number() {
+    #[test]
+    fn a_signal_arrives_with_its_number() {
         if ignored_signals() & 1 != 0 {
             return; // The tests run under nohup.
         }
-        let mut signals = Signals::listen();
-        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::HUP)
+        let _alone = REAL_SIGNALS.lock();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
             .unwrap();
-        assert_eq!(signals.next().await, Interrupt::Signal(1));
+        let heard = runtime.block_on(async {
+            let mut signals = Signals::listen();
+            let this = rustix::process::getpid();
+            rustix::process::kill_process(this, rustix::process::Signal::HUP).unwrap();
+            signals.next().await
+        });
+        assert_eq!(heard, Interrupt::Signal(1));
     }
 }

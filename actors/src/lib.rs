@@ -36,7 +36,6 @@ mod aggregator;
 mod attempt;
 mod conclude;
 mod interrupt;
-mod judgement;
 mod lane;
 mod messages;
 mod process;
@@ -44,6 +43,8 @@ mod reviewer;
 mod run_dir;
 mod schedule;
 mod supervisor;
+#[cfg(test)]
+mod testing;
 
 #[cfg(test)]
 mod tests;

@@ -16,16 +16,16 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::Instant;
 
 use crate::aggregator::{Aggregator, elapsed_ms};
+use crate::answer::{self, LocalDisk, Locator, Parsed};
 use crate::attempt::{Attempt, Effect};
 use crate::engine::{
     Answer, CancelToken, Capabilities, Captured, CommandSpec, Place, Preflight, PreflightPass,
     ReviewRequest, Start,
 };
-use crate::judgement::{self, Parsed};
 use crate::messages::{Fact, Observed, Review, StopReview};
 use crate::model::{
-    Coverage, CoverageFile, ErrorCode, FailedReviewer, Failure, PreflightReport, Reason,
-    ReviewValidation, ReviewerEntry, ReviewerIdentity, ReviewerStatus, SuccessfulReviewer,
+    CoverageFile, ErrorCode, FailedReviewer, Failure, PreflightReport, Reason, ReviewValidation,
+    ReviewerEntry, ReviewerIdentity, ReviewerStatus, SuccessfulReviewer,
 };
 use crate::plan::{ReviewerPlan, RunPlan};
 use crate::process::{Halt, Leash, collect, converse, crashed};
@@ -248,13 +248,10 @@ impl Session {
     async fn read(&self, answer: Answer, prompt: Arc<Prompt>) -> Result<Reviewed, Halt> {
         let plan = Arc::clone(&self.plan);
         let read = spawn_blocking(move || {
-            let parsed = judgement::parse(answer.payload)?;
-            let validation = judgement::validate(
-                &parsed.result,
-                parsed.parse_mode,
-                parsed.valid_schema,
-                &plan.scope,
-            );
+            let parsed = answer::parse_payload(answer.payload)?;
+            let locator = Locator::new(&plan.scope, &LocalDisk);
+            let (mode, valid_schema) = (parsed.parse_mode, parsed.valid_schema);
+            let validation = answer::validate(&parsed.result, mode, valid_schema, &locator);
             let mut metadata = answer.metadata;
             let mode = answer.capture_mode.as_str();
             metadata.insert("captureMode".to_owned(), mode.into());
@@ -263,7 +260,7 @@ impl Session {
                 validation,
                 metadata,
                 usage: answer.usage,
-                sent: received_less(&plan.coverage, &prompt.coverage),
+                sent: answer::shortfall(&plan.coverage, &prompt.coverage),
             })
         });
         let read: Result<Reviewed, Failure> =
@@ -360,12 +357,12 @@ pub(crate) fn failed_entry(
     preflight: Option<PreflightReport>,
     timing_ms: u64,
 ) -> ReviewerEntry {
-    ReviewerEntry::Failed(FailedReviewer {
+    ReviewerEntry::Failed(Box::new(FailedReviewer {
         identity: identity(reviewer, ReviewerStatus::Failed),
         preflight,
         error: failure.to_error(None),
         timing_ms: Some(timing_ms),
-    })
+    }))
 }
 
 fn identity(reviewer: &ReviewerPlan, status: ReviewerStatus) -> ReviewerIdentity {
@@ -379,24 +376,4 @@ fn identity(reviewer: &ReviewerPlan, status: ReviewerStatus) -> ReviewerIdentity
         model: reviewer.model.clone(),
         effort: reviewer.effort.clone(),
     }
-}
-
-/// Returns the files of which a reviewer got less than the run could send at best.
-fn received_less(best: &Coverage, got: &Coverage) -> Option<Vec<CoverageFile>> {
-    let possible: std::collections::HashMap<_, _> = best
-        .files
-        .iter()
-        .map(|file| (file.path.as_str(), file.sent))
-        .collect();
-    let less: Vec<_> = got
-        .files
-        .iter()
-        .filter(|file| {
-            possible
-                .get(file.path.as_str())
-                .is_some_and(|&sent| file.sent > sent)
-        })
-        .cloned()
-        .collect();
-    (!less.is_empty()).then_some(less)
 }

@@ -91,7 +91,8 @@ pub(crate) struct Publisher(Vec<Sender<Delivery>>);
 struct SinkThread {
     /// Yields the sink's end; disconnects when the thread is gone.
     ended: Receiver<io::Result<()>>,
-    thread: JoinHandle<()>,
+    /// `None` when the system had no thread to give.
+    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Clone)]
@@ -103,11 +104,11 @@ enum Delivery {
 impl SinkSet {
     /// Starts a thread for every sink. The first error of a sink is sent to `interrupts` as
     /// [`Interrupt::OutputClosed`], once; that sink then gets nothing more.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the system has no thread to give.
-    pub fn spawn(sinks: Vec<Box<dyn Sink>>, interrupts: &InterruptSender) -> io::Result<Self> {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "every sink gets a clone, and whoever starts them has no further use for it"
+    )]
+    pub fn spawn(sinks: Vec<Box<dyn Sink>>, interrupts: InterruptSender) -> Self {
         let mut set = Self {
             publisher: Publisher::default(),
             threads: Vec::new(),
@@ -115,17 +116,24 @@ impl SinkSet {
         for sink in sinks {
             let (queue, deliveries) = channel();
             let (report, ended) = channel();
-            let interrupts = interrupts.clone();
+            let (reporting, interrupting) = (report.clone(), interrupts.clone());
             let thread = thread::Builder::new()
                 .name("sink".to_owned())
                 .spawn(move || {
                     // Nobody listens when the run no longer waits for this sink.
-                    drop(report.send(serve(sink, &deliveries, &interrupts)));
-                })?;
+                    drop(reporting.send(serve(sink, &deliveries, &interrupting)));
+                });
+            let thread = thread
+                .map_err(|error| {
+                    // A sink without a thread is one whose output is closed from the start.
+                    drop(report.send(Err(error)));
+                    let _ = interrupts.send(Interrupt::OutputClosed);
+                })
+                .ok();
             set.publisher.0.push(queue);
             set.threads.push(SinkThread { ended, thread });
         }
-        Ok(set)
+        set
     }
 
     /// Hands a frame to every sink; never waits.
@@ -152,7 +160,7 @@ impl SinkSet {
             let result = match result {
                 Some(result) => {
                     // The thread has reported and returns; its panics were caught on the way.
-                    drop(thread.join());
+                    drop(thread.map(JoinHandle::join));
                     result
                 }
                 None => Err(io::Error::new(
@@ -313,7 +321,7 @@ mod tests {
             .iter()
             .map(|log| Box::new(Recorder(Arc::clone(log))) as Box<dyn Sink>)
             .collect();
-        let set = SinkSet::spawn(sinks, &interrupts).unwrap();
+        let set = SinkSet::spawn(sinks, interrupts);
         set.publish(started("a"));
         set.publisher().publish(started("b"));
         set.finish(&outcome(Reason::Crash)).unwrap();
@@ -328,7 +336,7 @@ mod tests {
         let (interrupts, mut receiver) = interrupt_channel();
         let sinks: Vec<Box<dyn Sink>> =
             vec![Box::new(Closed), Box::new(Recorder(Arc::clone(&log)))];
-        let set = SinkSet::spawn(sinks, &interrupts).unwrap();
+        let set = SinkSet::spawn(sinks, interrupts);
         set.publish(started("a"));
         set.publish(started("b"));
         let error = set.finish(&outcome(Reason::Interrupted)).unwrap_err();
@@ -341,7 +349,7 @@ mod tests {
     #[test]
     fn a_panicking_sink_is_an_error_of_that_sink() {
         let (interrupts, mut receiver) = interrupt_channel();
-        let set = SinkSet::spawn(vec![Box::new(Panicking)], &interrupts).unwrap();
+        let set = SinkSet::spawn(vec![Box::new(Panicking)], interrupts);
         set.publish(started("a"));
         let error = set.finish(&outcome(Reason::Crash)).unwrap_err();
         assert!(error.to_string().contains("boom"), "{error}");
@@ -352,7 +360,7 @@ mod tests {
     fn an_interrupted_run_does_not_wait_for_a_stalled_reader() {
         let (_hold, gate) = channel();
         let (interrupts, _receiver) = interrupt_channel();
-        let set = SinkSet::spawn(vec![Box::new(Stalled(gate))], &interrupts).unwrap();
+        let set = SinkSet::spawn(vec![Box::new(Stalled(gate))], interrupts);
         let error = set.finish(&outcome(Reason::Interrupted)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }

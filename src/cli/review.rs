@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use diffwarden_actors::model::{ErrorCode, Failure, MergedResult, Priority, Reason};
+use diffwarden_actors::model::{ErrorCode, Failure, MergedResult, Priority};
 use diffwarden_actors::sink::{RunFailure, RunOutcome, SinkSet, interrupt_channel};
 
 use super::args::Review;
-use super::{end_of_output, note_failure, report, working_folder};
+use super::{end_of_output, note_failure, working_folder};
 use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
 use crate::env::Environment;
@@ -26,10 +26,7 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
         redactor: Arc::clone(&redactor),
     };
     let (interrupts, interrupted) = interrupt_channel();
-    let sinks = match SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], &interrupts) {
-        Ok(sinks) => sinks,
-        Err(error) => return report(&no_thread(&error), mode, &redactor),
-    };
+    let sinks = SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], interrupts);
 
     let gates = Gates::parse(args);
     let out = args.out.as_deref().map(OutFile::prepare).transpose();
@@ -72,15 +69,6 @@ fn write_out(
         }
         (None, _) => Ok(()),
     }
-}
-
-fn no_thread(error: &std::io::Error) -> Failure {
-    Failure::new(
-        ErrorCode::ReviewerEnvironmentFailed,
-        format!("the system has no thread left to print with: {error}"),
-    )
-    .reason(Reason::Environment)
-    .hint("raise the limit of processes (`ulimit -u`)")
 }
 
 fn failed(failure: Failure) -> RunOutcome {

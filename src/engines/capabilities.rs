@@ -151,16 +151,6 @@ pub enum PromptLimit {
     Bytes(usize),
 }
 
-impl PromptLimit {
-    /// Returns how many Unicode scalar values surely fit: a character may take four bytes.
-    pub fn max_chars(self) -> usize {
-        match self {
-            Self::Characters(count) => count,
-            Self::Bytes(count) => count / 4,
-        }
-    }
-}
-
 /// Where the credentials of an engine show, without spending tokens.
 #[derive(Debug, Clone, Copy)]
 pub struct AuthSignals {

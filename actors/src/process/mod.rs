@@ -257,11 +257,11 @@ impl<'a> Child<'a> {
             }
             match self.next(leash, drained_by).await {
                 Event::Stdout(read) => {
-                    if let Some(answer) = self.hear(read)? {
+                    if let Some(answer) = self.hear(&read)? {
                         return Ok(Attended::Answered(answer));
                     }
                 }
-                Event::Stderr(read) => self.note(read)?,
+                Event::Stderr(read) => self.note(&read)?,
                 Event::Exited(status) => {
                     self.exited = Some(status.map_err(|error| unwaitable(&error))?);
                     drained_by = Some(Instant::now() + DRAIN);
@@ -299,7 +299,7 @@ impl<'a> Child<'a> {
     }
 
     /// Takes a read of standard output.
-    fn hear(&mut self, read: io::Result<usize>) -> Result<Option<Box<Answer>>, Halt> {
+    fn hear(&mut self, read: &io::Result<usize>) -> Result<Option<Box<Answer>>, Halt> {
         let Some(chunk) = self.stdout.take("standard output", read)? else {
             return Ok(None);
         };
@@ -318,7 +318,7 @@ impl<'a> Child<'a> {
     }
 
     /// Takes a read of standard error.
-    fn note(&mut self, read: io::Result<usize>) -> Result<(), Halt> {
+    fn note(&mut self, read: &io::Result<usize>) -> Result<(), Halt> {
         if let Some(chunk) = self.stderr.take("standard error", read)? {
             self.tail.push(chunk);
         }
@@ -443,8 +443,8 @@ impl<R: AsyncRead + Unpin> Pipe<R> {
     }
 
     /// Returns the bytes of a read; `None` at the stream's end.
-    fn take(&mut self, name: &str, read: io::Result<usize>) -> Result<Option<&[u8]>, Failure> {
-        let Ok(size @ 1..) = read else {
+    fn take(&mut self, name: &str, read: &io::Result<usize>) -> Result<Option<&[u8]>, Failure> {
+        let Ok(size @ 1..) = *read else {
             self.reader = None;
             return Ok(None);
         };

@@ -59,12 +59,12 @@ fn good(id: &str) -> ReviewerEntry {
 
 fn failed() -> ReviewerEntry {
     let failure = Failure::new(ErrorCode::Timeout, "too slow");
-    ReviewerEntry::Failed(FailedReviewer {
+    ReviewerEntry::Failed(Box::new(FailedReviewer {
         identity: identity("b", EngineName::Claude, ReviewerStatus::Failed),
         preflight: None,
         error: failure.to_error(None),
         timing_ms: None,
-    })
+    }))
 }
 
 fn coverage(files: &[(&str, Sent)]) -> Coverage {
