@@ -78,6 +78,10 @@ impl Repository {
                 Err(error) if error.code() == git2::ErrorCode::NotFound => {
                     return Err(not_a_repository(cwd));
                 }
+                // Git knows more ways to allow it; without git this is the last word.
+                Err(error) if error.code() == git2::ErrorCode::Owner && git.is_none() => {
+                    return Err(dubious_owner(&folder));
+                }
                 Err(error) => error.message().to_owned(),
             }
         };
@@ -225,6 +229,18 @@ fn no_work_tree(cwd: &Path) -> Failure {
         cwd.display()
     ))
     .hint("a bare repository and the inside of `.git` have no files to review; name a work tree with --cwd")
+}
+
+fn dubious_owner(folder: &Path) -> Failure {
+    let place = nearest_repository(folder);
+    user_failure(format!(
+        "the repository at {} belongs to another user",
+        place.display()
+    ))
+    .hint(format!(
+        "if you trust it: git config --global --add safe.directory '{}'",
+        place.display()
+    ))
 }
 
 /// Returns the failure for git's refusal to open a repository.
