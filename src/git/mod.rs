@@ -24,6 +24,7 @@ mod parse;
 mod quoting;
 mod repository;
 mod resolve;
+mod reveal;
 mod revision;
 mod source;
 mod target;

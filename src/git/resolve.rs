@@ -9,6 +9,7 @@ use diffwarden_actors::model::{
 use diffwarden_actors::source::SourceReader;
 
 use super::base::{Base, resolve_base};
+use super::executable::Running;
 use super::filters::mentions;
 use super::history::{message_of, parents_of, shallow_boundary};
 use super::limits::{Budget, ReadLimits};
@@ -17,7 +18,7 @@ use super::revision::find_commit;
 use super::source::{commit_source, work_tree_source};
 use super::target::TargetSpec;
 use super::untracked::read_untracked;
-use super::work_tree::{Collected, unreadable_tree};
+use super::work_tree::{Collected, dirty_paths, unreadable_tree};
 
 const UNCOMMITTED_COMMAND: &str = "git diff --staged && git diff && git ls-files --others --exclude-standard --exclude='.diffwarden/reports/**'";
 
@@ -66,6 +67,13 @@ struct Draft {
     files: Vec<FilePatch>,
     warnings: Vec<String>,
     doubts: Vec<TrustReason>,
+}
+
+/// A look at the work tree that is under way.
+enum DirtyCheck {
+    Git(Running),
+    /// libgit2 looks when it is asked.
+    Library,
 }
 
 impl Repository {
@@ -125,10 +133,11 @@ impl Repository {
             target.changed_files = sorted_names(&draft.files);
             Arc::new(work_tree_source(&self.root))
         } else {
+            let check = self.start_dirty_check()?;
             draft = self.commit_draft(Some(&base), &head, &mut budget)?;
             target.diff_command = format!("git diff {base} HEAD");
             target.changed_files = names(&draft.files);
-            let dirty = self.dirty_paths()?;
+            let dirty = self.dirty_paths(check)?;
             if !dirty.is_empty() {
                 draft.warnings.push(left_out(&dirty));
                 draft.doubts.push(TrustReason::TreeDiffers);
@@ -155,8 +164,14 @@ impl Repository {
             .hint(UNSHALLOW));
         }
         let mut budget = Budget::new(&options.limits);
+        let is_head = history.head()?.as_ref() == Some(&commit);
+        let check = is_head.then(|| self.start_dirty_check()).transpose()?;
         let mut draft = self.commit_draft(parent.as_deref(), &commit, &mut budget)?;
-        if history.head()?.as_ref() != Some(&commit) || !self.dirty_paths()?.is_empty() {
+        let is_there = match check {
+            Some(check) => self.dirty_paths(check)?.is_empty(),
+            None => false,
+        };
+        if !is_there {
             draft.doubts.push(TrustReason::TreeDiffers);
             draft
                 .warnings
@@ -290,10 +305,22 @@ impl Repository {
         })
     }
 
-    fn dirty_paths(&self) -> Result<Vec<RepoPath>, Failure> {
+    /// Starts to look for changes in the work tree; git does so while the patch is being made.
+    fn start_dirty_check(&self) -> Result<DirtyCheck, Failure> {
         match (&self.git, &self.library) {
-            (None, Some(library)) => library.dirty_paths(),
-            _ => self.hardened_git("its work tree")?.0.dirty_paths(),
+            (None, Some(_)) => Ok(DirtyCheck::Library),
+            _ => {
+                let (git, _) = self.hardened_git("its work tree")?;
+                git.start_status().map(DirtyCheck::Git)
+            }
+        }
+    }
+
+    fn dirty_paths(&self, check: DirtyCheck) -> Result<Vec<RepoPath>, Failure> {
+        match (check, &self.library) {
+            (DirtyCheck::Git(status), _) => dirty_paths(status),
+            (DirtyCheck::Library, Some(library)) => library.dirty_paths(),
+            (DirtyCheck::Library, None) => Err(missing_git("its work tree")),
         }
     }
 

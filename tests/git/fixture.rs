@@ -230,7 +230,7 @@ fn header(file: &FilePatch) -> String {
     };
     match (file.old_mode, file.new_mode) {
         (Some(old), Some(new)) if old != new => {
-            header.push_str(&format!(" {:o}>{:o}", old.0, new.0))
+            header.push_str(&format!(" {:o}>{:o}", old.0, new.0));
         }
         (_, Some(mode)) | (Some(mode), None) if mode.0 != 0o100_644 => {
             header.push_str(&format!(" {:o}", mode.0));

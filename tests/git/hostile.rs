@@ -269,3 +269,44 @@ fn missing_objects_of_a_partial_clone_are_not_fetched() {
     );
     assert!(failure.hint.unwrap().contains("partial clone"));
 }
+
+#[test]
+fn an_attribute_does_not_hide_text() {
+    let repo = Fixture::new();
+    repo.write(
+        ".gitattributes",
+        "*.js -diff\n*.txt binary\n*.png binary\n*.d diff=x\n",
+    );
+    repo.git(&["config", "diff.x.binary", "true"]);
+    repo.write("logo.png", "\0a");
+    repo.write("y.d", "1\n");
+    repo.commit("attributes");
+    repo.write("src/math.js", "add\nsub\nmul\n// no check\ndiv\n");
+    repo.git(&["mv", "notes.txt", "moved.txt"]);
+    repo.write(
+        "moved.txt",
+        "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n10\n",
+    );
+    repo.write("logo.png", "\0b");
+    repo.write("y.d", "2\n");
+    repo.git(&["add", "-A"]);
+    let expected = [
+        "M logo.png binary",
+        "R notes.txt -> moved.txt",
+        "M src/math.js",
+        "M y.d",
+    ];
+    for reader in [Reader::Both, Reader::Executable] {
+        let patch = repo.try_by(reader, "uncommitted").unwrap().patch;
+        assert_eq!(headers(&patch), expected, "{reader:?}");
+        assert_eq!(patch.files[2].counts(), (1, 1));
+    }
+    repo.commit("edit");
+    for reader in [Reader::Both, Reader::Executable] {
+        let patch = repo.try_by(reader, "commit:HEAD").unwrap().patch;
+        assert_eq!(headers(&patch), expected, "{reader:?}");
+    }
+    repo.git(&["config", "--unset", "diff.x.binary"]);
+    let alone = repo.try_by(Reader::Library, "commit:HEAD").unwrap().patch;
+    assert_eq!(headers(&alone), expected);
+}

@@ -35,43 +35,7 @@ fn staged_and_unstaged_edits_are_one_change_with_the_line_numbers_on_disk() {
 
 #[test]
 fn every_kind_of_change_has_its_block() {
-    let repo = Fixture::new();
-    for (name, text) in [
-        ("deleted", "gone\nlines\n"),
-        ("gone-staged", "x\ny\n"),
-        ("old name", "a\nb\nc\nd\ne\nf\n"),
-        ("tool", "#!/bin/sh\n"),
-        ("to-link", "contents\n"),
-        ("logo.bin", "\0\u{1}binary"),
-        ("kept", "kept\n"),
-    ] {
-        repo.write(name, text);
-    }
-    symlink("kept", repo.at("link")).unwrap();
-    repo.write(".gitignore", "*.tmp\n");
-    repo.commit("more");
-    repo.write("src/math.js", "add\nsub\nmul\ndiv\n");
-    repo.write("staged", "s\n");
-    repo.git(&["add", "staged"]);
-    fs::remove_file(repo.at("deleted")).unwrap();
-    repo.git(&["rm", "-q", "gone-staged"]);
-    repo.git(&["mv", "old name", "new name"]);
-    set_mode(repo.at("tool"), 0o755);
-    fs::remove_file(repo.at("to-link")).unwrap();
-    symlink("kept", repo.at("to-link")).unwrap();
-    repo.write("logo.bin", "\0\u{2}binary");
-    fs::remove_file(repo.at("link")).unwrap();
-    symlink("tool", repo.at("link")).unwrap();
-    repo.write("intent", "intent\n");
-    repo.git(&["add", "-N", "intent"]);
-    repo.git(&["rm", "-q", "--cached", "kept"]);
-    repo.write("ignored.tmp", "x");
-    repo.write("untracked", "u\n");
-    repo.write("untracked.sh", "u\n");
-    set_mode(repo.at("untracked.sh"), 0o755);
-    repo.write("empty", "");
-    symlink("/etc/passwd", repo.at("untracked-link")).unwrap();
-
+    let repo = with_every_kind();
     let resolved = repo.resolve("uncommitted");
     assert_eq!(
         headers(&resolved.patch),
@@ -118,6 +82,48 @@ fn every_kind_of_change_has_its_block() {
     let shown = show(&resolved.patch);
     assert!(shown.contains(&"+/etc/passwd$".to_owned()), "{shown:?}");
     assert!(shown.contains(&"+intent".to_owned()), "{shown:?}");
+}
+
+/// A repository whose work tree differs from HEAD in every way.
+fn with_every_kind() -> Fixture {
+    let repo = Fixture::new();
+    for (name, text) in [
+        ("deleted", "gone\nlines\n"),
+        ("gone-staged", "x\ny\n"),
+        ("old name", "a\nb\nc\nd\ne\nf\n"),
+        ("tool", "#!/bin/sh\n"),
+        ("to-link", "contents\n"),
+        ("logo.bin", "\0\u{1}binary"),
+        ("kept", "kept\n"),
+    ] {
+        repo.write(name, text);
+    }
+    symlink("kept", repo.at("link")).unwrap();
+    repo.write(".gitignore", "*.tmp\n");
+    repo.commit("more");
+    repo.write("src/math.js", "add\nsub\nmul\ndiv\n");
+    repo.write("staged", "s\n");
+    repo.git(&["add", "staged"]);
+    fs::remove_file(repo.at("deleted")).unwrap();
+    repo.git(&["rm", "-q", "gone-staged"]);
+    repo.git(&["mv", "old name", "new name"]);
+    set_mode(repo.at("tool"), 0o755);
+    fs::remove_file(repo.at("to-link")).unwrap();
+    symlink("kept", repo.at("to-link")).unwrap();
+    repo.write("logo.bin", "\0\u{2}binary");
+    fs::remove_file(repo.at("link")).unwrap();
+    symlink("tool", repo.at("link")).unwrap();
+    repo.write("intent", "intent\n");
+    repo.git(&["add", "-N", "intent"]);
+    repo.git(&["rm", "-q", "--cached", "kept"]);
+    repo.write("ignored.tmp", "x");
+    repo.write("untracked", "u\n");
+    repo.write("untracked.sh", "u\n");
+    set_mode(repo.at("untracked.sh"), 0o755);
+    repo.write("empty", "");
+    symlink("/etc/passwd", repo.at("untracked-link")).unwrap();
+
+    repo
 }
 
 #[test]

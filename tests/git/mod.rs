@@ -1,6 +1,9 @@
 //! Targets and patches, against real repositories.
 
-#![expect(clippy::unwrap_used, reason = "a fixture that cannot be built is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a fixture that cannot be built is a failed test"
+)]
 
 mod fixture;
 mod hostile;

@@ -26,7 +26,7 @@ type Edit = fn(&Fixture);
 
 const EDITS: &[(&str, bool, Edit)] = &[
     ("modify", true, |repo| {
-        repo.write("notes.txt", "one\nTWO\nthree\n")
+        repo.write("notes.txt", "one\nTWO\nthree\n");
     }),
     ("several hunks", true, |repo| {
         let lines: Vec<_> = (0..100).map(|n| format!("line {n}\n")).collect();
