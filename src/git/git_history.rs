@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use diffwarden_actors::model::{Failure, RepoPath};
 
 use super::executable::{Finished, Git};
-use super::history::{History, MESSAGES};
+use super::history::{History, MESSAGES, read_message};
 
 impl History for Git {
     fn head(&self) -> Result<Option<String>, Failure> {
@@ -88,7 +88,7 @@ impl History for Git {
         let messages = log.output.split(|&byte| byte == 0);
         Ok(messages
             .filter(|message| !message.is_empty())
-            .map(|message| String::from_utf8_lossy(message).into_owned())
+            .map(read_message)
             .collect())
     }
 

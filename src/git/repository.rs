@@ -86,7 +86,7 @@ impl Repository {
             }
         };
         let git = git.ok_or_else(|| missing_git(&reason))?;
-        Self::by_git(git, environment, cwd)
+        Self::by_git(git, environment, cwd, &folder)
     }
 
     /// Returns the root of the work tree, absolute, as `git rev-parse --show-toplevel` prints it.
@@ -122,7 +122,12 @@ impl Repository {
         })
     }
 
-    fn by_git(mut git: Git, environment: &Environment, cwd: &Path) -> Result<Self, Failure> {
+    fn by_git(
+        mut git: Git,
+        environment: &Environment,
+        cwd: &Path,
+        folder: &Path,
+    ) -> Result<Self, Failure> {
         let ask = |arguments: &[&str]| {
             let answer = git.run([&["rev-parse"], arguments].concat())?;
             if !answer.succeeded() {
@@ -139,7 +144,7 @@ impl Repository {
         let common_dir = ask(&["--git-common-dir"])?;
         let format = ask(&["--show-object-format"])?;
         // A relative answer is relative to the folder that was asked from.
-        let common_dir = match cwd.join(&common_dir).canonicalize() {
+        let common_dir = match folder.join(&common_dir).canonicalize() {
             Ok(common_dir) => common_dir,
             Err(_) => git_dir.clone(),
         };

@@ -9,16 +9,13 @@ use diffwarden_actors::model::{
 use diffwarden_actors::source::SourceReader;
 
 use super::base::{Base, resolve_base};
-use super::executable::Running;
-use super::filters::mentions;
+use super::collect::Draft;
 use super::history::{message_of, parents_of, shallow_boundary};
 use super::limits::{Budget, ReadLimits};
-use super::repository::{Repository, missing_git, user_failure};
+use super::repository::{Repository, user_failure};
 use super::revision::find_commit;
 use super::source::{commit_source, work_tree_source};
 use super::target::TargetSpec;
-use super::untracked::read_untracked;
-use super::work_tree::{Collected, dirty_paths, unreadable_tree};
 
 const UNCOMMITTED_COMMAND: &str = "git diff --staged && git diff && git ls-files --others --exclude-standard --exclude='.diffwarden/reports/**'";
 
@@ -60,20 +57,6 @@ impl fmt::Debug for Resolved {
             .field("doubts", &self.doubts)
             .finish_non_exhaustive()
     }
-}
-
-/// What is the same for every kind of target while it is being resolved.
-struct Draft {
-    files: Vec<FilePatch>,
-    warnings: Vec<String>,
-    doubts: Vec<TrustReason>,
-}
-
-/// A look at the work tree that is under way.
-enum DirtyCheck {
-    Git(Running),
-    /// libgit2 looks when it is asked.
-    Library,
 }
 
 impl Repository {
@@ -192,11 +175,7 @@ impl Repository {
         let mut target = self.target(TargetKind::Custom, "custom instructions");
         target.head_sha = self.history()?.head()?;
         target.instructions = Some(text.to_owned());
-        let draft = Draft {
-            files: Vec::new(),
-            warnings: Vec::new(),
-            doubts: Vec::new(),
-        };
+        let draft = Draft::default();
         self.finish(
             target,
             draft,
@@ -236,92 +215,6 @@ impl Repository {
             commit_messages,
             source,
         })
-    }
-
-    /// Collects the change from a commit, or from nothing, to the work tree.
-    fn work_tree_draft(&self, base: Option<&str>, budget: &mut Budget) -> Result<Draft, Failure> {
-        let (collected, warning) = match (&self.git, &self.library) {
-            (None, Some(library)) => {
-                let made = library.work_tree_patch(base, budget)?;
-                (made.map_err(|reason| missing_git(&reason))?, None)
-            }
-            _ => {
-                let (git, warning) = self.hardened_git("its work tree")?;
-                let base = base.unwrap_or(self.empty_tree());
-                (git.work_tree_patch(base, budget)?, warning)
-            }
-        };
-        let Collected {
-            mut files,
-            untracked,
-            mut warnings,
-        } = collected;
-        let added = read_untracked(&self.root, untracked, budget);
-        files.extend(added.map_err(|error| unreadable_tree(&self.root, &error))?);
-        warnings.extend(warning);
-        Ok(Draft {
-            files,
-            warnings,
-            doubts: Vec::new(),
-        })
-    }
-
-    /// Collects the change from one commit, or from nothing, to another.
-    fn commit_draft(
-        &self,
-        old: Option<&str>,
-        new: &str,
-        budget: &mut Budget,
-    ) -> Result<Draft, Failure> {
-        let mut files = None;
-        let mut reason = "libgit2 does not open it".to_owned();
-        if let Some(library) = &self.library {
-            // A driver of the repository's own could call text binary, and objects that a
-            // partial clone left out fail half way: git deals with both.
-            if mentions(
-                &self.configurations(),
-                &["binary", "include", "promisor", "partialclone"],
-            ) {
-                "its configuration has settings that only git follows".clone_into(&mut reason);
-            } else {
-                match library.commit_patch(old, new, budget)? {
-                    Ok(made) => files = Some(made),
-                    Err(why) => reason = why,
-                }
-            }
-        }
-        let (files, warning) = match files {
-            Some(files) => (files, None),
-            None => {
-                let (git, warning) = self.hardened_git(&reason)?;
-                let old = old.unwrap_or(self.empty_tree());
-                (git.tree_patch(old, new, budget)?, warning)
-            }
-        };
-        Ok(Draft {
-            files,
-            warnings: warning.into_iter().collect(),
-            doubts: Vec::new(),
-        })
-    }
-
-    /// Starts to look for changes in the work tree; git does so while the patch is being made.
-    fn start_dirty_check(&self) -> Result<DirtyCheck, Failure> {
-        match (&self.git, &self.library) {
-            (None, Some(_)) => Ok(DirtyCheck::Library),
-            _ => {
-                let (git, _) = self.hardened_git("its work tree")?;
-                git.start_status().map(DirtyCheck::Git)
-            }
-        }
-    }
-
-    fn dirty_paths(&self, check: DirtyCheck) -> Result<Vec<RepoPath>, Failure> {
-        match (check, &self.library) {
-            (DirtyCheck::Git(status), _) => dirty_paths(status),
-            (DirtyCheck::Library, Some(library)) => library.dirty_paths(),
-            (DirtyCheck::Library, None) => Err(missing_git("its work tree")),
-        }
     }
 
     fn commit_source(&self, commit: &str) -> impl SourceReader + use<> {

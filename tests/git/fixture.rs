@@ -114,6 +114,11 @@ impl Fixture {
         self.extra.push((name.to_owned(), value.to_owned()));
     }
 
+    /// Takes back what was [`set`](Self::set).
+    pub(crate) fn clear(&mut self) {
+        self.extra.clear();
+    }
+
     fn variables(&self) -> Vec<(String, String)> {
         let home = self.temp.path().join("home");
         let fixed = [
@@ -169,7 +174,7 @@ impl Fixture {
         self.try_by(Reader::Both, target).unwrap()
     }
 
-    /// Resolves a target with both readers.
+    /// Resolves a target that both readers must refuse in the same words.
     pub(crate) fn refused(&self, target: &str) -> Failure {
         let failure = self.try_by(Reader::Both, target).unwrap_err();
         let by_git = self.try_by(Reader::Executable, target).unwrap_err();

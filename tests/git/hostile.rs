@@ -42,6 +42,9 @@ fn trap(repo: &Fixture) -> (String, std::path::PathBuf) {
 
 #[test]
 fn no_setting_changes_the_patch() {
+    let (dirty, clean) = (edited(), edited());
+    clean.commit("edit");
+    let saved = [&dirty, &clean].map(|repo| fs::read(repo.at(".git/config")).unwrap());
     for settings in [
         &[("color.ui", "always"), ("color.diff", "always")][..],
         &[("diff.noprefix", "true")],
@@ -68,24 +71,25 @@ fn no_setting_changes_the_patch() {
             ("diff.suppressBlankEmpty", "true"),
         ],
     ] {
-        let repo = edited();
-        for (name, value) in settings {
-            repo.git(&["config", name, value]);
-        }
-        for reader in [Reader::Both, Reader::Executable, Reader::Library] {
-            let patch = repo.try_by(reader, "uncommitted").unwrap().patch;
-            assert_eq!(show(&patch), PLAIN, "{settings:?} {reader:?}");
-        }
-        repo.commit("edit");
-        for reader in [Reader::Both, Reader::Executable, Reader::Library] {
-            let patch = repo.try_by(reader, "commit:HEAD").unwrap().patch;
-            assert_eq!(show(&patch), PLAIN, "{settings:?} {reader:?}");
+        for (repo, target, plain) in [
+            (&dirty, "uncommitted", &saved[0]),
+            (&clean, "commit:HEAD", &saved[1]),
+        ] {
+            for (name, value) in settings {
+                repo.git(&["config", name, value]);
+            }
+            for reader in [Reader::Both, Reader::Executable, Reader::Library] {
+                let patch = repo.try_by(reader, target).unwrap().patch;
+                assert_eq!(show(&patch), PLAIN, "{settings:?} {reader:?} {target}");
+            }
+            fs::write(repo.at(".git/config"), plain).unwrap();
         }
     }
 }
 
 #[test]
 fn no_variable_changes_the_patch() {
+    let mut repo = edited();
     for variables in [
         &[("GIT_DIFF_OPTS", "-u0")][..],
         &[("GIT_EXTERNAL_DIFF", "/bin/echo")],
@@ -104,7 +108,7 @@ fn no_variable_changes_the_patch() {
         &[("LC_ALL", "de_DE.UTF-8"), ("LANGUAGE", "de")],
         &[("GIT_PAGER", "echo")],
     ] {
-        let mut repo = edited();
+        repo.clear();
         for (name, value) in variables {
             repo.set(name, value);
         }
