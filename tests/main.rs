@@ -1,4 +1,5 @@
 //! One test binary; a module per subject.
 
 mod cli;
+mod git;
 mod support;

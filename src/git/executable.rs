@@ -5,6 +5,7 @@
 //! with its reason.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io::{BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -88,19 +89,32 @@ const REMOVED_START: &[u8] = b"GIT_TRACE";
 const MESSAGE_LIMIT: u64 = 16 << 10;
 
 /// The git executable with the folder it works in.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Git {
+    /// As `PATH` gives it: what a link is called can matter to the program behind it.
     program: PathBuf,
+    /// Where it really lies.
+    real: PathBuf,
     folder: PathBuf,
     environment: Vec<(OsString, OsString)>,
     settings: Vec<OsString>,
+}
+
+impl fmt::Debug for Git {
+    /// The environment may hold secrets and is not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Git")
+            .field("program", &self.program)
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Git {
     /// Finds git on `PATH`, never inside `reviewed`: the repository could bring a program of
     /// that name along. Relative entries of `PATH` are skipped for the same reason.
     pub(super) fn find(environment: &Environment, folder: &Path, reviewed: &Path) -> Option<Self> {
-        let program = find_program("git", environment.raw("PATH")?, reviewed)?;
+        let (program, real) = find_program("git", environment.raw("PATH")?, reviewed)?;
         let kept = environment.variables().filter(|(name, _)| {
             !name.as_bytes().starts_with(REMOVED_START)
                 && !REMOVED.iter().any(|removed| name == removed)
@@ -108,6 +122,7 @@ impl Git {
         let set = SET.iter().map(|(name, value)| (name.into(), value.into()));
         Some(Self {
             program,
+            real,
             folder: folder.to_owned(),
             environment: kept
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -119,7 +134,7 @@ impl Git {
 
     /// Whether the program lies inside `folder`, an absolute path without links.
     pub(super) fn lies_in(&self, folder: &Path) -> bool {
-        self.program.starts_with(folder)
+        self.real.starts_with(folder)
     }
 
     /// Works in `folder` from now on.
@@ -291,11 +306,15 @@ pub(super) fn environment_failure(message: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::ReviewerEnvironmentFailed, message).reason(Reason::Environment)
 }
 
-fn find_program(name: &str, path: &OsStr, reviewed: &Path) -> Option<PathBuf> {
+/// Returns the first program of that name on `PATH` outside `reviewed`, and where it really lies.
+fn find_program(name: &str, path: &OsStr, reviewed: &Path) -> Option<(PathBuf, PathBuf)> {
     std::env::split_paths(path)
         .filter(|folder| folder.is_absolute())
-        .filter_map(|folder| folder.join(name).canonicalize().ok())
-        .find(|program| !program.starts_with(reviewed) && is_executable(program))
+        .map(|folder| folder.join(name))
+        .filter_map(|program| program.canonicalize().ok().map(|real| (program, real)))
+        .find(|(program, real)| {
+            !program.starts_with(reviewed) && !real.starts_with(reviewed) && is_executable(real)
+        })
 }
 
 fn is_executable(program: &Path) -> bool {
@@ -340,7 +359,10 @@ mod tests {
             top.join("good"),
         ];
         let path = std::env::join_paths(folders).unwrap();
-        assert_eq!(find_program("git", &path, &reviewed), Some(found));
+        assert_eq!(
+            find_program("git", &path, &reviewed),
+            Some((found.clone(), found))
+        );
         assert_eq!(find_program("git", OsStr::new("bin:"), &reviewed), None);
     }
 

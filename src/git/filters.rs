@@ -18,6 +18,9 @@ use super::executable::{Git, environment_failure};
 /// Keys of a filter that name a program.
 const PROGRAMS: [&str; 3] = ["clean", "smudge", "process"];
 
+/// The section and the name of a driver, as in `filter.lfs`.
+type Driver<'t> = (&'t [u8], &'t [u8]);
+
 /// What has to be set so that the repository's own filters do not run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Blanked {
@@ -56,7 +59,7 @@ pub(super) fn mentions(files: &[PathBuf], words: &[&str]) -> bool {
 
 /// Reads `git config --list --show-scope -z`: scope, NUL, key, line feed, value, NUL.
 fn from_list(list: &[u8]) -> Result<Blanked, Failure> {
-    let mut own: BTreeMap<(&[u8], &[u8]), BTreeSet<&[u8]>> = BTreeMap::new();
+    let mut own: BTreeMap<Driver<'_>, BTreeSet<&[u8]>> = BTreeMap::new();
     let mut others: BTreeMap<&[u8], &[u8]> = BTreeMap::new();
     let mut fields = list.split(|&byte| byte == 0);
     while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {

@@ -1,12 +1,13 @@
 //! The history as the git executable reports it.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 
 use diffwarden_actors::model::{Failure, RepoPath};
 
 use super::executable::{Finished, Git};
-use super::history::{History, MESSAGES};
+use super::history::{History, MESSAGES, read_message};
 
 impl History for Git {
     fn head(&self) -> Result<Option<String>, Failure> {
@@ -40,16 +41,21 @@ impl History for Git {
         let fixed = ["for-each-ref", format].map(OsStr::new);
         let names_given = names.iter().map(OsStr::new);
         let listed = self.run(fixed.into_iter().chain(names_given))?.check()?;
-        let text = String::from_utf8_lossy(&listed.output).into_owned();
-        let found = text.lines().filter_map(|line| {
-            let mut fields = line.split('\0');
-            let name = fields.next()?.to_owned();
-            let (object, peeled) = (fields.next()?, fields.next()?);
-            let id = if peeled.is_empty() { object } else { peeled };
-            // A pattern also matches the references below a name.
-            names.contains(&name).then(|| (name, id.to_owned()))
+        let text = String::from_utf8_lossy(&listed.output);
+        let found: HashMap<&str, &str> = text
+            .lines()
+            .filter_map(|line| {
+                let mut fields = line.split('\0');
+                let (name, object, peeled) = (fields.next()?, fields.next()?, fields.next()?);
+                Some((name, if peeled.is_empty() { object } else { peeled }))
+            })
+            .collect();
+        // A pattern also matches the references below a name; the order is that of the names.
+        let wanted = names.iter().filter_map(|name| {
+            let id = found.get(name.as_str())?;
+            Some((name.clone(), (*id).to_owned()))
         });
-        Ok(found.collect())
+        Ok(wanted.collect())
     }
 
     fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, Failure> {
@@ -82,7 +88,7 @@ impl History for Git {
         let messages = log.output.split(|&byte| byte == 0);
         Ok(messages
             .filter(|message| !message.is_empty())
-            .map(|message| String::from_utf8_lossy(message).into_owned())
+            .map(read_message)
             .collect())
     }
 

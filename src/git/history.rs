@@ -7,6 +7,9 @@ use diffwarden_actors::model::{Failure, RepoPath};
 /// The most messages that are read of a branch.
 pub(super) const MESSAGES: usize = 1000;
 
+/// The most that is kept of one message, in bytes.
+const MESSAGE_LIMIT: usize = 64 << 10;
+
 /// What is asked of a repository's history. Ids are full and hexadecimal.
 pub(super) trait History {
     /// Returns the commit of HEAD; `None` before the first commit.
@@ -45,11 +48,15 @@ pub(super) fn parents_of(raw: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the message of a stored commit. Bytes that are not UTF-8 are replaced.
+/// Returns the message of a stored commit.
 pub(super) fn message_of(raw: &[u8]) -> String {
     let end = raw.windows(2).position(|window| window == b"\n\n");
-    let message = end.and_then(|end| raw.get(end + 2..)).unwrap_or_default();
-    String::from_utf8_lossy(message).into_owned()
+    read_message(end.and_then(|end| raw.get(end + 2..)).unwrap_or_default())
+}
+
+/// Reads a message, at most 64 KiB of it. Bytes that are not UTF-8 are replaced.
+pub(super) fn read_message(message: &[u8]) -> String {
+    String::from_utf8_lossy(&message[..message.len().min(MESSAGE_LIMIT)]).into_owned()
 }
 
 /// Returns the commits whose parents a shallow clone left out; empty for a whole clone.

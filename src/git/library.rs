@@ -8,7 +8,7 @@ use diffwarden_actors::model::{Failure, RepoPath};
 use git2::{ErrorCode as Code, ObjectType, Oid, Repository, Sort};
 
 use super::executable::environment_failure;
-use super::history::{History, MESSAGES};
+use super::history::{History, MESSAGES, read_message};
 
 /// A repository opened by libgit2.
 pub(super) struct Library(pub(super) Repository);
@@ -73,7 +73,7 @@ impl History for Library {
         walk.take(MESSAGES)
             .map(|id| {
                 let commit = id.and_then(|id| self.0.find_commit(id)).map_err(failure)?;
-                Ok(String::from_utf8_lossy(commit.message_raw_bytes()).into_owned())
+                Ok(read_message(commit.message_raw_bytes()))
             })
             .collect()
     }

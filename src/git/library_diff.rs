@@ -15,6 +15,7 @@ use git2::{
 use super::library::{Library, failure, oid};
 use super::limits::Budget;
 use super::parse::{ParseError, Parser};
+use super::reveal::{binary_files, can_hide, names_of, reveal};
 use super::untracked::REPORTS;
 use super::work_tree::{Collected, unreadable_patch};
 
@@ -41,18 +42,42 @@ impl Library {
         };
         let old = old.map(tree).transpose()?;
         let new = tree(new)?;
-        let mut options = options();
-        let mut diff = self
-            .0
-            .diff_tree_to_tree(old.as_ref(), Some(&new), Some(&mut options))
-            .map_err(failure)?;
-        if diff
-            .deltas()
-            .any(|delta| delta.status() == Delta::Typechange)
-        {
+        let diff = |options: &mut DiffOptions| {
+            self.0
+                .diff_tree_to_tree(old.as_ref(), Some(&new), Some(options))
+                .map_err(failure)
+        };
+        let mut whole = diff(&mut options())?;
+        if (whole.deltas()).any(|delta| delta.status() == Delta::Typechange) {
             return Ok(Err("a file changes its type".to_owned()));
         }
-        print(&mut diff, budget).map(Ok)
+        let mut files = print(&mut whole, budget)?;
+        let mut hidden = binary_files(&files);
+        hidden.retain(|file| self.is_hidden_by_attribute(file.path()));
+        if !hidden.is_empty() {
+            let mut as_text = options();
+            as_text.force_text(true).disable_pathspec_match(true);
+            for name in names_of(&hidden) {
+                as_text.pathspec(name.as_bytes());
+            }
+            let text = print(&mut diff(&mut as_text)?, budget)?;
+            reveal(&mut files, text);
+        }
+        Ok(Ok(files))
+    }
+
+    fn is_hidden_by_attribute(&self, path: &RepoPath) -> bool {
+        let path = Path::new(std::ffi::OsStr::from_bytes(path.as_bytes()));
+        let flags = AttrCheckFlags::FILE_THEN_INDEX;
+        match self
+            .0
+            .get_attr_bytes(path, "diff", flags)
+            .map(AttrValue::from_bytes)
+        {
+            Ok(AttrValue::Unspecified | AttrValue::True) => false,
+            Ok(AttrValue::Bytes(value)) => can_hide(value),
+            _ => true,
+        }
     }
 
     /// Returns the change from a commit to the work tree, everything staged included; `base` is

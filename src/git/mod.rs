@@ -1,10 +1,10 @@
 //! From a target as it is typed to a resolved target and its patch.
 //!
 //! [`Repository::open`] finds the repository, [`Repository::resolve`] turns a [`TargetSpec`] into
-//! a [`Resolved`]. Two readers stand behind it: libgit2 ([`library`], [`library_diff`]) for names,
-//! commits and the change between commits, and the git executable ([`executable`],
-//! [`git_history`], [`work_tree`]) for the work tree and for what libgit2 cannot read. Both feed
-//! the one parser ([`parse`]).
+//! a [`Resolved`]. Two readers stand behind it: libgit2 (`library`, `library_diff`) for names,
+//! commits and the change between commits, and the git executable (`executable`,
+//! `git_history`, `work_tree`) for the work tree and for what libgit2 cannot read. Both feed
+//! the one parser (`parse`).
 //!
 //! What must stay true: nothing that the repository brings along is run; no setting of the
 //! repository or the user changes the patch; the repository is not written to, its index
@@ -12,6 +12,7 @@
 
 mod base;
 mod block;
+mod collect;
 mod executable;
 mod files;
 mod filters;
@@ -24,6 +25,7 @@ mod parse;
 mod quoting;
 mod repository;
 mod resolve;
+mod reveal;
 mod revision;
 mod source;
 mod target;

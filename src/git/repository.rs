@@ -78,11 +78,15 @@ impl Repository {
                 Err(error) if error.code() == git2::ErrorCode::NotFound => {
                     return Err(not_a_repository(cwd));
                 }
+                // Git knows more ways to allow it; without git this is the last word.
+                Err(error) if error.code() == git2::ErrorCode::Owner && git.is_none() => {
+                    return Err(dubious_owner(&folder));
+                }
                 Err(error) => error.message().to_owned(),
             }
         };
         let git = git.ok_or_else(|| missing_git(&reason))?;
-        Self::by_git(git, environment, cwd)
+        Self::by_git(git, environment, cwd, &folder)
     }
 
     /// Returns the root of the work tree, absolute, as `git rev-parse --show-toplevel` prints it.
@@ -118,7 +122,12 @@ impl Repository {
         })
     }
 
-    fn by_git(mut git: Git, environment: &Environment, cwd: &Path) -> Result<Self, Failure> {
+    fn by_git(
+        mut git: Git,
+        environment: &Environment,
+        cwd: &Path,
+        folder: &Path,
+    ) -> Result<Self, Failure> {
         let ask = |arguments: &[&str]| {
             let answer = git.run([&["rev-parse"], arguments].concat())?;
             if !answer.succeeded() {
@@ -135,7 +144,7 @@ impl Repository {
         let common_dir = ask(&["--git-common-dir"])?;
         let format = ask(&["--show-object-format"])?;
         // A relative answer is relative to the folder that was asked from.
-        let common_dir = match cwd.join(&common_dir).canonicalize() {
+        let common_dir = match folder.join(&common_dir).canonicalize() {
             Ok(common_dir) => common_dir,
             Err(_) => git_dir.clone(),
         };
@@ -225,6 +234,18 @@ fn no_work_tree(cwd: &Path) -> Failure {
         cwd.display()
     ))
     .hint("a bare repository and the inside of `.git` have no files to review; name a work tree with --cwd")
+}
+
+fn dubious_owner(folder: &Path) -> Failure {
+    let place = nearest_repository(folder);
+    user_failure(format!(
+        "the repository at {} belongs to another user",
+        place.display()
+    ))
+    .hint(format!(
+        "if you trust it: git config --global --add safe.directory '{}'",
+        place.display()
+    ))
 }
 
 /// Returns the failure for git's refusal to open a repository.

@@ -9,15 +9,13 @@ use diffwarden_actors::model::{
 use diffwarden_actors::source::SourceReader;
 
 use super::base::{Base, resolve_base};
-use super::filters::mentions;
+use super::collect::Draft;
 use super::history::{message_of, parents_of, shallow_boundary};
 use super::limits::{Budget, ReadLimits};
-use super::repository::{Repository, missing_git, user_failure};
+use super::repository::{Repository, user_failure};
 use super::revision::find_commit;
 use super::source::{commit_source, work_tree_source};
 use super::target::TargetSpec;
-use super::untracked::read_untracked;
-use super::work_tree::{Collected, unreadable_tree};
 
 const UNCOMMITTED_COMMAND: &str = "git diff --staged && git diff && git ls-files --others --exclude-standard --exclude='.diffwarden/reports/**'";
 
@@ -59,13 +57,6 @@ impl fmt::Debug for Resolved {
             .field("doubts", &self.doubts)
             .finish_non_exhaustive()
     }
-}
-
-/// What is the same for every kind of target while it is being resolved.
-struct Draft {
-    files: Vec<FilePatch>,
-    warnings: Vec<String>,
-    doubts: Vec<TrustReason>,
 }
 
 impl Repository {
@@ -125,10 +116,11 @@ impl Repository {
             target.changed_files = sorted_names(&draft.files);
             Arc::new(work_tree_source(&self.root))
         } else {
+            let check = self.start_dirty_check()?;
             draft = self.commit_draft(Some(&base), &head, &mut budget)?;
             target.diff_command = format!("git diff {base} HEAD");
             target.changed_files = names(&draft.files);
-            let dirty = self.dirty_paths()?;
+            let dirty = self.dirty_paths(check)?;
             if !dirty.is_empty() {
                 draft.warnings.push(left_out(&dirty));
                 draft.doubts.push(TrustReason::TreeDiffers);
@@ -155,8 +147,14 @@ impl Repository {
             .hint(UNSHALLOW));
         }
         let mut budget = Budget::new(&options.limits);
+        let is_head = history.head()?.as_ref() == Some(&commit);
+        let check = is_head.then(|| self.start_dirty_check()).transpose()?;
         let mut draft = self.commit_draft(parent.as_deref(), &commit, &mut budget)?;
-        if history.head()?.as_ref() != Some(&commit) || !self.dirty_paths()?.is_empty() {
+        let is_there = match check {
+            Some(check) => self.dirty_paths(check)?.is_empty(),
+            None => false,
+        };
+        if !is_there {
             draft.doubts.push(TrustReason::TreeDiffers);
             draft
                 .warnings
@@ -177,11 +175,7 @@ impl Repository {
         let mut target = self.target(TargetKind::Custom, "custom instructions");
         target.head_sha = self.history()?.head()?;
         target.instructions = Some(text.to_owned());
-        let draft = Draft {
-            files: Vec::new(),
-            warnings: Vec::new(),
-            doubts: Vec::new(),
-        };
+        let draft = Draft::default();
         self.finish(
             target,
             draft,
@@ -221,80 +215,6 @@ impl Repository {
             commit_messages,
             source,
         })
-    }
-
-    /// Collects the change from a commit, or from nothing, to the work tree.
-    fn work_tree_draft(&self, base: Option<&str>, budget: &mut Budget) -> Result<Draft, Failure> {
-        let (collected, warning) = match (&self.git, &self.library) {
-            (None, Some(library)) => {
-                let made = library.work_tree_patch(base, budget)?;
-                (made.map_err(|reason| missing_git(&reason))?, None)
-            }
-            _ => {
-                let (git, warning) = self.hardened_git("its work tree")?;
-                let base = base.unwrap_or(self.empty_tree());
-                (git.work_tree_patch(base, budget)?, warning)
-            }
-        };
-        let Collected {
-            mut files,
-            untracked,
-            mut warnings,
-        } = collected;
-        let added = read_untracked(&self.root, untracked, budget);
-        files.extend(added.map_err(|error| unreadable_tree(&self.root, &error))?);
-        warnings.extend(warning);
-        Ok(Draft {
-            files,
-            warnings,
-            doubts: Vec::new(),
-        })
-    }
-
-    /// Collects the change from one commit, or from nothing, to another.
-    fn commit_draft(
-        &self,
-        old: Option<&str>,
-        new: &str,
-        budget: &mut Budget,
-    ) -> Result<Draft, Failure> {
-        let mut files = None;
-        let mut reason = "libgit2 does not open it".to_owned();
-        if let Some(library) = &self.library {
-            // A driver of the repository's own could call text binary, and objects that a
-            // partial clone left out fail half way: git deals with both.
-            if mentions(
-                &self.configurations(),
-                &["binary", "include", "promisor", "partialclone"],
-            ) {
-                "its configuration has settings that only git follows".clone_into(&mut reason);
-            } else {
-                match library.commit_patch(old, new, budget)? {
-                    Ok(made) => files = Some(made),
-                    Err(why) => reason = why,
-                }
-            }
-        }
-        let (files, warning) = match files {
-            Some(files) => (files, None),
-            None => {
-                let (git, warning) = self.hardened_git(&reason)?;
-                let old = old.unwrap_or(self.empty_tree());
-                (git.tree_patch(old, new, budget)?, warning)
-            }
-        };
-        Ok(Draft {
-            files,
-            warnings: warning.into_iter().collect(),
-            doubts: Vec::new(),
-        })
-    }
-
-    fn dirty_paths(&self) -> Result<Vec<RepoPath>, Failure> {
-        match (&self.git, &self.library) {
-            (None, Some(library)) => library.dirty_paths(),
-            _ => self.hardened_git("its work tree")?.0.dirty_paths(),
-        }
     }
 
     fn commit_source(&self, commit: &str) -> impl SourceReader + use<> {

@@ -35,10 +35,10 @@ impl TargetSpec {
             "base" => Self::Base,
             "commit" => Self::Commit,
             "custom" => Self::Custom,
-            _ => return Err(invalid(format!("unknown target `{text}`"))),
+            _ => return Err(invalid(&format!("unknown target `{text}`"))),
         };
         match value.trim() {
-            "" => Err(invalid(format!(
+            "" => Err(invalid(&format!(
                 "target `{text}` needs a value: `{word}:<…>`"
             ))),
             value => Ok(form(value.to_owned())),
@@ -57,7 +57,7 @@ impl fmt::Display for TargetSpec {
     }
 }
 
-fn invalid(what: String) -> Failure {
+fn invalid(what: &str) -> Failure {
     Failure::new(ErrorCode::InvalidCli, format!("{what}; {FORMS}"))
 }
 

@@ -1,13 +1,15 @@
 //! Patches and lists made by the git executable.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use diffwarden_actors::model::{Failure, FilePatch, RepoPath};
 
-use super::executable::{Finished, Git, environment_failure};
+use super::executable::{Finished, Git, Running, environment_failure};
 use super::limits::Budget;
 use super::parse::{ParseError, read_files};
+use super::reveal::{binary_files, can_hide, names_of, reveal};
 use super::untracked::{LIST, REPORTS, split_names};
 
 /// Everything that a setting could change about a patch, said aloud.
@@ -75,39 +77,86 @@ impl Git {
         })
     }
 
-    /// Returns the paths that differ from HEAD, untracked ones included.
-    pub(super) fn dirty_paths(&self) -> Result<Vec<RepoPath>, Failure> {
-        let status = self
-            .run([
-                "status",
-                "--porcelain=v1",
-                "-z",
-                "--untracked-files=all",
-                "--no-renames",
-                "--ignore-submodules=dirty",
-            ])?
-            .check()?;
-        // Two letters and a blank come before each name.
-        let names = split_names(&status.output);
-        let names = names.filter_map(|entry| entry.as_bytes().get(3..).map(RepoPath::new));
-        Ok(names
-            .filter(|path| !path.as_bytes().starts_with(REPORTS))
-            .collect())
+    /// Starts to look for what differs from HEAD; see [`dirty_paths`].
+    pub(super) fn start_status(&self) -> Result<Running, Failure> {
+        self.start([
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+            "--ignore-submodules=dirty",
+        ])
     }
-
     fn diff(
         &self,
         revisions: &[&str],
         budget: &mut Budget,
     ) -> Result<(Vec<FilePatch>, Finished), Failure> {
-        let arguments = DIFF.iter().chain([&ORDER]).chain(revisions).chain([&"--"]);
-        let mut running = self.start(arguments.map(OsStr::new))?;
+        let (mut files, finished) = self.print_diff(&[], revisions, &[], budget)?;
+        let hidden = self.hidden_by_attribute(&binary_files(&files))?;
+        if !hidden.is_empty() {
+            let names = names_of(&hidden);
+            let (text, _) = self.print_diff(&["--text"], revisions, &names, budget)?;
+            reveal(&mut files, text);
+        }
+        Ok((files, finished))
+    }
+
+    fn print_diff(
+        &self,
+        options: &[&str],
+        revisions: &[&str],
+        paths: &[RepoPath],
+        budget: &mut Budget,
+    ) -> Result<(Vec<FilePatch>, Finished), Failure> {
+        let words = ["--literal-pathspecs"].iter().chain(&DIFF).chain([&ORDER]);
+        let words = words.chain(options).chain(revisions).chain([&"--"]);
+        let paths = paths.iter().map(|path| OsStr::from_bytes(path.as_bytes()));
+        let mut running = self.start(words.map(OsStr::new).chain(paths))?;
         let files = read_files(&mut running.output(), budget);
         // When git failed, its own words say more than the text that ends too early.
         let finished = running.finish()?.check()?;
         let files = files.map_err(|problem| unreadable_patch(&problem))?;
         Ok((files, finished))
     }
+
+    /// Returns those of the binary files whose attributes could make text look binary.
+    fn hidden_by_attribute<'f>(
+        &self,
+        binary: &[&'f FilePatch],
+    ) -> Result<Vec<&'f FilePatch>, Failure> {
+        /// Names per call, so that the command line stays far below the system's limit.
+        const NAMES: usize = 200;
+        let mut hidden = Vec::new();
+        for files in binary.chunks(NAMES) {
+            let words = ["check-attr", "-z", "diff", "--"].map(OsStr::new);
+            let paths = files
+                .iter()
+                .map(|file| OsStr::from_bytes(file.path().as_bytes()));
+            let answer = self.run(words.into_iter().chain(paths))?.check()?;
+            // Name, attribute and value, each ended by a NUL, in the order of the names.
+            let values = answer.output.split(|&byte| byte == 0).skip(2).step_by(3);
+            let pairs = files.iter().zip(values);
+            hidden.extend(
+                pairs
+                    .filter(|(_, value)| can_hide(value))
+                    .map(|(file, _)| *file),
+            );
+        }
+        Ok(hidden)
+    }
+}
+
+/// Returns the paths that differ from HEAD, untracked ones included, when `status` has ended.
+pub(super) fn dirty_paths(mut status: Running) -> Result<Vec<RepoPath>, Failure> {
+    let list = status.read_all()?;
+    status.finish()?.check()?;
+    // Two letters and a blank come before each name.
+    let names = split_names(&list).filter_map(|entry| entry.as_bytes().get(3..).map(RepoPath::new));
+    Ok(names
+        .filter(|path| !path.as_bytes().starts_with(REPORTS))
+        .collect())
 }
 
 /// Returns the failure for a patch that does not parse.

@@ -330,6 +330,8 @@ new file mode 100644
         file.body = Body::Binary;
         assert_eq!(sent(&file), Sent::Binary);
         file.body = Body::Omitted {
+            added: 0,
+            removed: 0,
             size: 9,
             reason: "over the limit".to_owned(),
         };

@@ -295,6 +295,8 @@ index aed6348..9880a2c 100644
     fn says_in_one_line_what_it_has_no_lines_for() {
         let mut file = added("big.log", &[]);
         file.body = Body::Omitted {
+            added: 0,
+            removed: 0,
             size: 62_914_560,
             reason: "over the limit\n+forged line".to_owned(),
         };

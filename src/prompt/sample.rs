@@ -155,7 +155,7 @@ fn body() -> impl Strategy<Value = Option<Body>> {
         1 => Just(Some(Body::Unchanged)),
         1 => Just(Some(Body::Binary)),
         1 => Just(Some(Body::Note("a folder that holds\nanother repository".to_owned()))),
-        1 => Just(Some(Body::Omitted { size: 99, reason: "too\nlarge".to_owned() })),
+        1 => Just(Some(Body::Omitted { size: 99, added: 4, removed: 0, reason: "too\nlarge".to_owned() })),
     ]
 }
 
