@@ -4,7 +4,7 @@
 //! stay true: a course ends with exactly one [`Effect::Report`], and a failed preflight never leads
 //! to a review.
 //!
-//! Repair and the labelled re-run (SPEC 10) belong into [`Attempt::answered`], the only place that
+//! Repair and the labelled re-run (SPEC 10) belong in [`Attempt::answered`], the only place that
 //! sees an unreadable answer: new states and effects there make every `match` on [`Effect`]
 //! incomplete until the reviewer carries them out.
 

@@ -60,8 +60,8 @@ pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> Run
     if plan.lanes.len() != 1 {
         return failed(&plan, several_lanes());
     }
-    // Neither several threads nor a second arbiter: children die with the thread that spawned
-    // them nowhere, and every actor sees the same order of events.
+    // One thread and one arbiter: every actor sees the same order of events, and stopping leaves
+    // no other thread behind that still owns a child.
     let runtime = match tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

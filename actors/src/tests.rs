@@ -250,44 +250,42 @@ async fn strict_mode_stops_the_others_at_the_first_failure() {
     assert!(!ran.load(Ordering::SeqCst));
 }
 
-/// An hour passes in no time: the clock is stopped and moved by hand.
+/// An hour passes in no time: the clock is stopped, and moved by hand once the engine is at work.
 #[actix::test]
 async fn the_budget_counts_from_the_permit_and_covers_preflight_and_run() {
     tokio::time::pause();
-    let phases = [
-        (
-            "preflight",
-            TestEngine::content().checking(|_| {
-                std::thread::sleep(Duration::from_millis(200));
+    for phase in ["preflight", "run"] {
+        let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
+        // Preflight has no token to look at, so it holds out until the test lets go.
+        let (release, gate) = mpsc::channel::<()>();
+        let gate = Mutex::new(gate);
+        let engine = if phase == "run" {
+            TestEngine::working(move |token| {
+                begun.send(()).unwrap();
+                until_cancelled(token);
+                Ok(answer(&[]))
+            })
+        } else {
+            TestEngine::content().checking(move |_| {
+                begun.send(()).unwrap();
+                gate.lock().unwrap().recv().unwrap_err();
                 Ok(Preflight::Known(PreflightPass::default()))
-            }),
-        ),
-        ("run", TestEngine::endless()),
-    ];
-    for (phase, engine) in phases {
+            })
+        };
         let mut slow = reviewer("slow", engine);
         slow.timeout = Some(Duration::from_secs(3600));
-        let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
-        let trigger = if phase == "run" {
-            "started slow"
-        } else {
-            "check slow"
-        };
-        let run = review_watched(plan(vec![slow]), move |frame, _| {
-            if word(frame) == trigger {
-                begun.send(()).unwrap();
-            }
-            Ok(())
-        });
         let clock = async {
             begins.recv().await.unwrap();
-            // The permit may come just after the frame; two steps are enough for both.
-            for _ in 0..2 {
-                tokio::task::yield_now().await;
+            for _ in 0..1_000_000 {
                 tokio::time::advance(Duration::from_secs(3600)).await;
+                tokio::task::yield_now().await;
             }
         };
-        let (seen, ()) = tokio::join!(run, clock);
+        let seen = tokio::select! {
+            seen = review_watched(plan(vec![slow]), |_, _| Ok(())) => seen,
+            () = clock => panic!("the budget never ends"),
+        };
+        drop(release);
         let failure = &seen.failed().failure;
         assert_eq!(failure.code, ErrorCode::Timeout);
         assert_eq!(failure.reason, Some(Reason::Timeout));
