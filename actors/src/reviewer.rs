@@ -254,7 +254,11 @@ impl Session {
             let validation = answer::validate(&parsed.result, mode, valid_schema, &locator);
             let mut metadata = answer.metadata;
             let mode = answer.capture_mode.as_str();
-            metadata.insert("captureMode".to_owned(), mode.into());
+            // The contract's order: the selection, how the answer was captured, what kept the
+            // engine from writing.
+            let readonly = metadata.keys().position(|key| key == "readonlyCapability");
+            let place = readonly.unwrap_or(metadata.len());
+            metadata.shift_insert(place, "captureMode".to_owned(), mode.into());
             Ok(Reviewed {
                 parsed,
                 validation,

@@ -1,7 +1,8 @@
 //! The fake reviewer: a fixture that needs neither configuration nor a process nor a model.
 //!
-//! It looks at nothing. It exists so that everything around an engine can be tried; its
-//! explanation says so in every output, and it runs only when it is named.
+//! It looks at nothing. It exists so that everything around an engine can be tried; every output
+//! for people says that it is a fixture, `trust` says that nobody looked, and it runs only when it
+//! is named. Its words and numbers are the ones that existing consumers test against.
 
 use diffwarden_actors::engine::{
     Answer, Capabilities, CaptureMode, Engine, Payload, Place, Preflight, PreflightPass,
@@ -48,14 +49,11 @@ fn metadata() -> Map<String, Value> {
 }
 
 fn answer(changed: usize) -> Answer {
-    let files = if changed == 1 { "file" } else { "files" };
     Answer {
         payload: Payload::Review(ReviewResult {
             findings: Vec::new(),
             overall_correctness: Verdict::Correct.as_str().to_owned(),
-            overall_explanation: format!(
-                "Fixture of the fake reviewer: nobody looked at the {changed} changed {files}."
-            ),
+            overall_explanation: format!("Fake reviewer inspected {changed} changed file(s)."),
             overall_confidence_score: Score(0.5),
         }),
         capture_mode: CaptureMode::NativeStructured,
@@ -69,17 +67,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_explanation_counts_the_files_and_says_what_it_is() {
-        for (changed, part) in [
-            (0, "0 changed files"),
-            (1, "1 changed file."),
-            (7, "7 changed"),
-        ] {
+    fn the_explanation_counts_the_files() {
+        for (changed, part) in [(0, "0 changed file(s)"), (7, "7 changed file(s)")] {
             let Payload::Review(result) = answer(changed).payload else {
                 panic!("the fake reviewer hands over a finished result");
             };
             assert!(result.overall_explanation.contains(part));
-            assert!(result.overall_explanation.contains("Fixture"));
             assert_eq!(result.overall_correctness, "patch is correct");
             assert_eq!(result.findings, []);
         }
