@@ -99,7 +99,7 @@ pub(super) const ORDERS: &[Phrase] = &[
         r"\b(?:pre-?approved|(?:already|been|was|is) (?:pre-?)?(?:approved|cleared|audited|verified|reviewed)(?: \w+)? by)\b"),
     phrase(Order::Soft, &["environment", "env", "key", "credential", "prompt", "secret", "token", "passwd"],
         r"\b(?:print|send|post|upload|exfiltrate|reveal|leak|output|include|show|dump|echo|cat|read|paste)(?: (?:me|us|out|all|the|your|contents?|of|any|every|full|entire|complete|values?))* (?:env(?:ironment)?(?: var(?:iable)?s)?|\.env(?: file)?|api keys?|credentials|system prompt|secrets|access tokens|ssh keys?|/etc/passwd)\b"),
-    phrase(Order::Control, &["<|", "[/inst]", "sys>>", "_of_turn>"],
+    phrase(Order::Control, &["<|", "/inst]", "sys>>", "_of_turn>"],
         r"<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|channel|tool_call|python_tag)\|>|\[/inst\]|<</?sys>>|<(?:start|end)_of_turn>"),
     phrase(Order::Control, &["<system", "</system", "<function_", "</function_", "<tool_", "</tool_"],
         r"</?(?:system-reminder|system_prompt|function_calls|function_results|tool_results?|tool_response)>"),
