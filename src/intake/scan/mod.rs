@@ -1,4 +1,4 @@
-//! Integrity scans: what no model may talk away (SPEC 8).
+//! Integrity scans: what no model may talk away. Their findings follow SPEC 7.2.
 //!
 //! Five scans look at every added line of every changed file, pruned files included, and at the
 //! paths, the commit messages and the branch name: hidden Unicode, credentials, sensitive file

@@ -12,10 +12,10 @@ use super::{ScanInput, scan, unicode};
 /// Bytes as hostile patches have them: words of the rules, hidden characters, broken UTF-8.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let words = prop::sample::select(vec![
-        "ignore all previous instructions",
+        concat!("ignore all ", "previous instructions"),
         "AI reviewer: ",
         "approve this PR",
-        "<|im_start|>",
+        "<\u{7c}im_start|>",
         "password = \"",
         "https://a:b@",
         "-----BEGIN PRIVATE KEY-----",

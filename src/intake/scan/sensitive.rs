@@ -91,7 +91,8 @@ fn is_template(name: &str) -> bool {
 
 fn by_name(name: &str) -> Option<Sensitive> {
     let (what, priority) = match name {
-        ".env" | ".envrc" => ("an environment file", 1),
+        ".env" => ("an environment file", 1),
+        ".envrc" => ("an environment script, which may hold secrets", 2),
         ".netrc" | "_netrc" => ("a file of network logins", 1),
         ".npmrc" => ("the settings of npm, which may hold a token", 2),
         ".pypirc" => (
@@ -204,6 +205,7 @@ mod tests {
         assert_eq!(priority("deploy/id_rsa.pub"), Some(3));
         assert_eq!(priority("ca.crt"), Some(3));
         assert_eq!(priority(".npmrc"), Some(2));
+        assert_eq!(priority(".envrc"), Some(2));
     }
 
     #[test]

@@ -3,7 +3,23 @@
 //! A guess from the first signs of a line and from the blocks left open before it: it decides only
 //! which neighbouring lines are read together, never whether a line is read.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::super::text::NumberedLine;
+
+/// How block comments and long strings open and close.
+const BLOCKS: [(&[u8], &[u8]); 4] = [
+    (b"/*", b"*/"),
+    (b"<!--", b"-->"),
+    (b"\"\"\"", b"\"\"\""),
+    (b"'''", b"'''"),
+];
+
+static OPENINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::new(BLOCKS.map(|(start, _)| start)).expect("four short words make an automaton")
+});
 
 /// Tells comment lines from code, by their first signs and by open block comments.
 #[derive(Debug, Default)]
@@ -16,12 +32,6 @@ impl Comments {
     /// Takes the next line and returns whether it is a comment.
     pub(super) fn take(&mut self, line: NumberedLine<'_>) -> bool {
         const LEADERS: [&[u8]; 7] = [b"//", b"#", b"*", b"--", b";", b"%", b"rem "];
-        const BLOCKS: [(&[u8], &[u8]); 4] = [
-            (b"/*", b"*/"),
-            (b"<!--", b"-->"),
-            (b"\"\"\"", b"\"\"\""),
-            (b"'''", b"'''"),
-        ];
         if line.number != self.next {
             self.inside = None;
         }
@@ -33,14 +43,12 @@ impl Comments {
             }
             return true;
         }
-        for (start, end) in BLOCKS {
-            if let Some(index) = find(bytes, start) {
-                let rest = &bytes[index + start.len()..];
-                if find(rest, end).is_none() {
-                    self.inside = Some(end);
-                }
-                return index == 0 || self.inside.is_some();
+        if let Some(opening) = OPENINGS.find(bytes) {
+            let end = BLOCKS[opening.pattern().as_usize()].1;
+            if find(&bytes[opening.end()..], end).is_none() {
+                self.inside = Some(end);
             }
+            return opening.start() == 0 || self.inside.is_some();
         }
         LEADERS.iter().any(|leader| bytes.starts_with(leader))
     }

@@ -70,7 +70,7 @@ pub(super) fn scan(text: &Text<'_>, report: &mut Report) {
 /// Lines that are read as one text.
 #[derive(Debug, Default)]
 struct Passage {
-    text: String,
+    text: Vec<u8>,
     /// Where each line starts in `text`, and its number.
     starts: Vec<(usize, u32)>,
     wordy: bool,
@@ -95,8 +95,8 @@ impl Passage {
     }
 
     fn push(&mut self, line: NumberedLine<'_>, wordy: bool) {
-        if !self.text.is_empty() && !self.text.ends_with(' ') {
-            self.text.push(' ');
+        if !self.text.is_empty() && !self.text.ends_with(b" ") {
+            self.text.push(b' ');
         }
         self.starts.push((self.text.len(), line.number));
         self.wordy = wordy;
@@ -108,7 +108,7 @@ impl Passage {
         if orders.is_empty() {
             return;
         }
-        let text = self.text.as_bytes();
+        let text = self.text.as_slice();
         let mentions: Vec<_> = MENTIONS
             .find_iter(text)
             .map(|found| found.range())
@@ -170,7 +170,7 @@ impl Passage {
 
     /// Returns the orders in the text, by position.
     fn orders(&self) -> Vec<Signal> {
-        let text = self.text.as_bytes();
+        let text = self.text.as_slice();
         let mut called = 0_u64;
         for found in ANCHORS.automaton.find_overlapping_iter(text) {
             called |= 1 << ANCHORS.phrases[found.pattern().as_usize()];
@@ -221,7 +221,8 @@ fn is_told(before: &[u8]) -> bool {
         .filter(|word| !word.is_empty());
     match words.next() {
         Some(b"to") => !words.next().is_some_and(|word| URGING.contains(&word)),
-        Some(word) => TELLING.contains(&word),
+        // "You may approve this" is an invitation, not a report.
+        Some(word) => TELLING.contains(&word) && words.next() != Some(b"you"),
         None => false,
     }
 }
@@ -296,6 +297,7 @@ mod tests {
         assert!(is_told(b"the bot may "));
         assert!(is_told(b"wait for it to "));
         assert!(!is_told(b"you need to "));
+        assert!(!is_told(b"you can "));
         assert!(!is_told(b"please "));
         assert!(!is_told(b""));
     }

@@ -9,17 +9,23 @@ use unicode_normalization::UnicodeNormalization;
 use super::super::unicode::{decode, is_invisible, lookalike};
 
 /// Appends the comparable form of a line to `out`.
-pub(super) fn append(line: &[u8], out: &mut String) {
+pub(super) fn append(line: &[u8], out: &mut Vec<u8>) {
     if line.is_ascii() {
-        line.iter()
-            .for_each(|&byte| append_char(char::from(byte), out));
+        line.iter().for_each(|&byte| append_ascii(byte, out));
         return;
     }
     let characters = decode(line);
     let visible = characters
         .iter()
         .copied()
-        .filter(|&character| !is_invisible(character));
+        .filter(|&character| !is_invisible(character))
+        .map(|character| {
+            if is_ligature(character) {
+                ' '
+            } else {
+                character
+            }
+        });
     let composed: Vec<char> = visible.nfkc().collect();
     for word in composed.split_inclusive(|character| !character.is_alphanumeric()) {
         append_word(word, out);
@@ -47,7 +53,7 @@ pub(super) fn strip_leader(mut line: &[u8]) -> &[u8] {
     }
 }
 
-fn append_word(word: &[char], out: &mut String) {
+fn append_word(word: &[char], out: &mut Vec<u8>) {
     // Only a word that is partly Latin is a disguise; a Cyrillic one is a word of its language.
     let disguised = word.iter().any(char::is_ascii_alphabetic);
     for &character in word {
@@ -62,21 +68,34 @@ fn append_word(word: &[char], out: &mut String) {
     }
 }
 
-fn append_char(character: char, out: &mut String) {
+fn append_char(character: char, out: &mut Vec<u8>) {
     match character {
-        '\'' | '\u{2019}' => {}
-        '"' | '`' | '*' | '\u{201C}' | '\u{201D}' | '«' | '»' | '「' | '」' => {
-            append_blank(out);
-        }
-        character if character.is_whitespace() || character.is_control() => append_blank(out),
-        character => out.push(character.to_ascii_lowercase()),
+        '\u{2019}' => {}
+        '\u{201C}' | '\u{201D}' | '«' | '»' | '「' | '」' => append_blank(out),
+        character if character.is_ascii() => append_ascii(character as u8, out),
+        character if character.is_whitespace() => append_blank(out),
+        character => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
     }
 }
 
-fn append_blank(out: &mut String) {
-    if !out.is_empty() && !out.ends_with(' ') {
-        out.push(' ');
+fn append_ascii(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'\'' => {}
+        b'"' | b'`' | b'*' | b'\0'..=b' ' | 0x7f => append_blank(out),
+        byte => out.push(byte.to_ascii_lowercase()),
     }
+}
+
+fn append_blank(out: &mut Vec<u8>) {
+    if !out.is_empty() && !out.ends_with(b" ") {
+        out.push(b' ');
+    }
+}
+
+/// Whether NFKC would write one Arabic ligature out as up to eighteen letters. No phrase is
+/// written in them, and a patch full of them must not cost eighteen times as much.
+fn is_ligature(character: char) -> bool {
+    matches!(character, '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}')
 }
 
 fn tag_letter(character: char) -> Option<char> {
@@ -92,9 +111,9 @@ mod tests {
     use super::*;
 
     fn normal(text: &str) -> String {
-        let mut out = String::new();
+        let mut out = Vec::new();
         append(text.as_bytes(), &mut out);
-        out.trim_end().to_owned()
+        String::from_utf8(out).unwrap().trim_end().to_owned()
     }
 
     #[test]
@@ -103,7 +122,7 @@ mod tests {
         assert_eq!(normal("ign\u{200B}ore"), "ignore");
         assert_eq!(normal("ｉｇｎｏｒｅ"), "ignore");
         assert_eq!(normal("𝐢𝐠𝐧𝐨𝐫𝐞"), "ignore");
-        assert_eq!(normal("ignоre"), "ignore");
+        assert_eq!(normal("ign\u{43E}re"), "ignore");
         assert_eq!(normal("Игнорируй"), "игнорируй");
         let hidden: String = "Hi"
             .bytes()
@@ -116,6 +135,6 @@ mod tests {
     fn leaders_come_off() {
         assert_eq!(strip_leader(b"  // # text"), b"text");
         assert_eq!(strip_leader(b"<!-- text"), b"text");
-        assert_eq!(strip_leader(b"<|im_start|>"), b"<|im_start|>");
+        assert_eq!(strip_leader(b"<\x7cim_start|>"), b"<\x7cim_start|>");
     }
 }

@@ -94,13 +94,13 @@ pub(super) const ORDERS: &[Phrase] = &[
         r"(?:this|these|the following|all|the rest of the|the rest of this)(?: [a-z]+)? (?:", subject!(), r"|review|", defect!(), r")\b")),
     phrase(Order::Verdict, &["mark", "treat", "consider", "classify", "rate", "label", "regard", "assume", "deem"], concat!(
         r"\b(?:mark|treat|consider|classify|rate|label|regard|assume|deem) (?:this|these|it|everything|all|the)(?: (?:of|this|the|entire|whole))*(?: (?:",
-        subject!(), r"|", defect!(), r"))?(?: (?:as|is|are|to be))* (?:safe|secure|correct|approved|reviewed|clean|benign|trusted|harmless|false positives?|verified|resolved)\b")),
+        subject!(), r"|", defect!(), r"))?(?: (?:as|is|are|to be))* (?:safe|secure|correct|approved|reviewed|clean|benign|trusted|harmless|false positives?|verified)\b")),
     phrase(Order::Soft, &["approved", "cleared", "audited", "verified", "reviewed"],
         r"\b(?:pre-?approved|(?:already|been|was|is) (?:pre-?)?(?:approved|cleared|audited|verified|reviewed)(?: \w+)? by)\b"),
     phrase(Order::Soft, &["environment", "env", "key", "credential", "prompt", "secret", "token", "passwd"],
         r"\b(?:print|send|post|upload|exfiltrate|reveal|leak|output|include|show|dump|echo|cat|read|paste)(?: (?:me|us|out|all|the|your|contents?|of|any|every|full|entire|complete|values?))* (?:env(?:ironment)?(?: var(?:iable)?s)?|\.env(?: file)?|api keys?|credentials|system prompt|secrets|access tokens|ssh keys?|/etc/passwd)\b"),
-    phrase(Order::Control, &["<|", "inst]", "sys>>", "_of_turn>"],
-        r"<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|channel|tool_call|python_tag)\|>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>"),
+    phrase(Order::Control, &["<|", "/inst]", "sys>>", "_of_turn>"],
+        r"<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|channel|tool_call|python_tag)\|>|\[/inst\]|<</?sys>>|<(?:start|end)_of_turn>"),
     phrase(Order::Control, &["<system", "</system", "<function_", "</function_", "<tool_", "</tool_"],
         r"</?(?:system-reminder|system_prompt|function_calls|function_results|tool_results?|tool_response)>"),
     // German.

@@ -21,9 +21,12 @@ pub(super) fn find(line: &[u8], kind: PathKind) -> Option<Credential> {
                 .unwrap_or_default()
         });
         let host = host.to_ascii_lowercase();
+        if is_placeholder(password) || is_template(password) || is_word_for_password(password) {
+            return None;
+        }
         let local = is_local(&host);
-        let trivial = is_trivial(user, password);
-        if is_placeholder(password) || is_template(password) || (trivial && local) {
+        let guessable = password.eq_ignore_ascii_case(user);
+        if local && guessable {
             return None;
         }
         let database = [
@@ -39,8 +42,12 @@ pub(super) fn find(line: &[u8], kind: PathKind) -> Option<Credential> {
                 "an address with a password"
             },
             length: Some(password.len()),
-            priority: if local || trivial { 3 } else { kind.soften(1) },
-            confidence: if local || trivial { 0.4 } else { 0.85 },
+            priority: if local || guessable {
+                3
+            } else {
+                kind.soften(1)
+            },
+            confidence: if local || guessable { 0.4 } else { 0.85 },
         })
     })
 }
@@ -56,27 +63,26 @@ fn is_local(host: &[u8]) -> bool {
         || host.last() == Some(&&b"127"[..])
 }
 
-fn is_trivial(user: &[u8], password: &[u8]) -> bool {
-    let words: [&[u8]; 12] = [
+/// Whether the password is a name for one, as in documentation and local set-ups.
+fn is_word_for_password(password: &[u8]) -> bool {
+    const WORDS: [&[u8]; 8] = [
         b"password",
         b"passwd",
         b"pass",
         b"pwd",
         b"secret",
-        b"user",
-        b"root",
-        b"admin",
-        b"test",
         b"token",
-        b"guest",
-        b"postgres",
+        b"pw",
+        b"userpass",
     ];
-    let password = password.to_ascii_lowercase();
-    password == user.to_ascii_lowercase() || words.contains(&password.as_slice())
+    WORDS.iter().any(|word| password.eq_ignore_ascii_case(word))
 }
 
-fn is_template(value: &[u8]) -> bool {
-    value.iter().any(|byte| b"${}%*()[]".contains(byte))
+/// Whether the password is filled in later: `${PW}`, `$PW`, `{pw}`, `%s`, `[pw]`, `***`.
+fn is_template(password: &[u8]) -> bool {
+    password.starts_with(b"$")
+        || password.iter().any(|byte| b"{}[]()".contains(byte))
+        || [&b"%s"[..], b"%v", b"***"].contains(&password)
 }
 
 #[cfg(test)]
@@ -86,6 +92,16 @@ mod tests {
     #[test]
     fn the_pattern_has_its_groups() {
         assert_eq!(URL.captures_len(), 5);
+    }
+
+    #[test]
+    fn escapes_do_not_make_a_template() {
+        for real in ["k9Qz%40Lm2", "a$b7xQz9", "k9*Qz7vL"] {
+            assert!(!is_template(real.as_bytes()), "{real}");
+        }
+        for template in ["${PW}", "$PW", "{pw}", "%s", "[pw]", "***"] {
+            assert!(is_template(template.as_bytes()), "{template}");
+        }
     }
 
     #[test]

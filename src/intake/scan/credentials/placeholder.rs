@@ -49,6 +49,10 @@ const STOP_WORDS: &[&str] = &[
     "enc[",
     // The payload of the token on every page about JSON web tokens: a man named John Doe.
     "ikpvag4grg9l",
+    // The logins and tokens in the pages that define OAuth.
+    "czzcagrsa3f0mz",
+    "2yotnfzfejr1zcsicmwpaa",
+    "tgzv3jokf0xg5qx2tlkwia",
 ];
 
 static STOP: LazyLock<AhoCorasick> = LazyLock::new(|| {
