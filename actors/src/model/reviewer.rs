@@ -151,10 +151,6 @@ pub enum ReviewerStatus {
 }
 
 /// A reviewer's entry in the artifact.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a run has a handful of entries, and failures are built and read far more often"
-)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReviewerEntry {
