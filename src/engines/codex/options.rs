@@ -1,8 +1,9 @@
 //! What one reviewer asks of Codex, in Codex's own words, and how the artifact shows it.
 
-use diffwarden_actors::model::{ErrorCode, Failure};
+use diffwarden_actors::model::{EngineName, ErrorCode, Failure, Transport};
 use serde_json::{Map, Value};
 
+use crate::engines::capabilities::{self, NativeEffort};
 use crate::engines::settings::{Chosen, Effort, Origin, ReviewerSettings};
 
 /// The validated choices of one reviewer.
@@ -96,13 +97,15 @@ impl Options {
         })
     }
 
-    /// Returns the value of Codex's `model_reasoning_effort` key. Codex sends it on verbatim, so
-    /// `off` must become the word that the model service knows.
+    /// Returns the value of Codex's `model_reasoning_effort` key, which Codex sends on verbatim.
+    /// The matrix says which word stands for which level.
     pub(super) fn native_effort(&self) -> Option<&'static str> {
-        self.effort.as_ref().map(|effort| match effort.value {
-            Effort::Off => "none",
-            other => other.as_str(),
-        })
+        let effort = self.effort.as_ref()?.value;
+        let row = capabilities::find(EngineName::Codex, Some(Transport::Cli))?;
+        match row.effort.native(effort)? {
+            NativeEffort::Word(word) => Some(word),
+            NativeEffort::Omitted | NativeEffort::ThinkingDisabled => None,
+        }
     }
 
     /// Returns the choices as `preflight.metadata` and `adapter_metadata` show them.
@@ -212,7 +215,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_effort_but_off_is_passed_verbatim() {
+    fn off_and_max_are_other_words_for_codex() {
         for effort in Effort::ALL {
             let options = Options::from_settings(&ReviewerSettings {
                 effort: Some(Chosen {
@@ -222,10 +225,10 @@ pub(super) mod tests {
                 ..settings()
             })
             .unwrap();
-            let expected = if effort == Effort::Off {
-                "none"
-            } else {
-                effort.as_str()
+            let expected = match effort {
+                Effort::Off => "none",
+                Effort::Max => "xhigh",
+                other => other.as_str(),
             };
             assert_eq!(options.native_effort(), Some(expected));
         }
