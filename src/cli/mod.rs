@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 use diffwarden_actors::model::{ErrorCode, Failure};
 
@@ -90,6 +90,10 @@ fn working_folder(given: Option<&Path>) -> Result<PathBuf, Failure> {
 /// Prints what clap has to say: help and version on stdout, usage errors where this caller looks
 /// for errors.
 fn report_usage(error: &clap::Error, args: &[OsString], env: &Environment) -> u8 {
+    if error.kind() == ErrorKind::DisplayVersion {
+        // The bare number, for scripts.
+        return print(concat!(env!("CARGO_PKG_VERSION"), "\n"));
+    }
     if !error.use_stderr() {
         return print(&error.to_string());
     }
