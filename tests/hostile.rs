@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -234,7 +235,11 @@ fn settings_of_the_repository_run_nothing() {
         environment.write_trap(&hooks.join(hook));
     }
     environment.codex_finds(&[edit_finding("[P1] Two is not one")]);
-    fs::remove_file(environment.trace()).ok();
+    // Git itself would run them.
+    let mut git = environment.clean(Command::new("git"));
+    git.current_dir(environment.repo()).args(["diff", "HEAD"]);
+    git.output().expect("git runs");
+    fs::remove_file(environment.trace()).expect("the trap works");
     for target in ["uncommitted", "commit:HEAD", "base:main"] {
         let mut command =
             environment.review_command(&["--reviewer", "codex", "--json", "--target", target]);

@@ -140,7 +140,7 @@ fn a_budget_ends_the_engine_with_all_it_started() {
         {"record_grandchild": environment.path("recorded")},
         "hang",
     ]));
-    let run = environment.review(&["--reviewer", "codex", "--json", "--timeout", "0.7"]);
+    let run = environment.review(&["--reviewer", "codex", "--json", "--timeout", "4"]);
     let error = &run.json()["error"];
     assert_eq!(run.code, 3, "{}", run.stdout);
     assert_eq!(
@@ -148,6 +148,7 @@ fn a_budget_ends_the_engine_with_all_it_started() {
         (&json!("timeout"), &json!("timeout"))
     );
     for what in ["argv", "grandchild"] {
+        assert_eq!(environment.recorded_pids(what).len(), 1, "{what}");
         for pid in environment.recorded_pids(what) {
             assert!(!is_alive(pid), "{what} {pid} is still alive");
         }

@@ -247,7 +247,8 @@ impl TestEnvironment {
             .collect()
     }
 
-    fn clean(&self, mut command: Command) -> Command {
+    /// Gives a command the environment of this world and nothing else.
+    pub(crate) fn clean(&self, mut command: Command) -> Command {
         let system = std::env::var_os("PATH").unwrap_or_default();
         let mut path = vec![self.bin()];
         path.extend(std::env::split_paths(&system));
@@ -336,7 +337,7 @@ pub(crate) fn reply(findings: &[Value]) -> Value {
 }
 
 /// Waits until a condition holds; that it does not is a failure of the test.
-pub(crate) fn wait_until(what: &str, condition: impl Fn() -> bool) {
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     // Far more than any machine needs; only a test that fails waits this long.
     let end = Instant::now() + Duration::from_secs(60);
     while !condition() {
