@@ -1,5 +1,10 @@
 //! One test binary; a module per subject.
 
 mod cli;
+mod config;
 mod git;
+mod hostile;
+mod patch;
+mod review;
+mod signals;
 mod support;

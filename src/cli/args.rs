@@ -52,12 +52,13 @@ Exit codes:
   4  --strict: an answer could not be read, or points outside the change
   129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM
 
-Errors are one line on stderr. With --json they are also one JSON object on stdout,
+Errors are told on stderr. With --json they are also one JSON object on stdout,
 with --ndjson the last frame on stdout.
 
 Environment:
-  DIFFWARDEN_REVIEWERS, DIFFWARDEN_REVIEWER_SET, DIFFWARDEN_MODEL, DIFFWARDEN_EFFORT,
-  DIFFWARDEN_FALLBACK_MODEL, DIFFWARDEN_TIMEOUT_SECONDS stand in for the flags of the same name.";
+  DIFFWARDEN_REVIEWERS, DIFFWARDEN_REVIEWER_SET, DIFFWARDEN_MODEL,
+  DIFFWARDEN_EFFORT, DIFFWARDEN_FALLBACK_MODEL, DIFFWARDEN_TIMEOUT_SECONDS
+  stand in for the flags of the same name.";
 
 #[derive(Debug, Args)]
 #[command(after_help = REVIEW_HELP)]

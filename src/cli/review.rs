@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use diffwarden_actors::model::{ErrorCode, Failure, MergedResult, Priority};
-use diffwarden_actors::sink::{RunFailure, RunOutcome, SinkSet, interrupt_channel};
+use diffwarden_actors::plan::RunPlan;
+use diffwarden_actors::sink::{RunOutcome, SinkSet, interrupt_channel};
 
 use super::args::Review;
-use super::{end_of_output, note_failure, working_folder};
+use super::{end_of_output, note_failure, report, working_folder};
 use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
 use crate::env::Environment;
@@ -19,6 +20,10 @@ use crate::sinks::{OutputMode, Redactor, SinkOptions, sink_for};
 pub(super) fn run(args: &Review, env: &Environment) -> u8 {
     let mode = args.output.mode();
     let redactor = Arc::new(Redactor::new(env));
+    let prepared = match Prepared::from_args(args, env) {
+        Ok(prepared) => prepared,
+        Err(failure) => return report(&failure, mode, &redactor),
+    };
     let options = SinkOptions {
         mode,
         style: output::stdout_style(env),
@@ -27,21 +32,11 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
     };
     let (interrupts, interrupted) = interrupt_channel();
     let sinks = SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], interrupts);
-
-    let gates = Gates::parse(args);
-    let out = args.out.as_deref().map(OutFile::prepare).transpose();
-    let plan = match (&gates, &out) {
-        (Err(failure), _) | (_, Err(failure)) => Err(failure.clone()),
-        _ => request(args).and_then(|request| plan_run(&request, env)),
-    };
-    let outcome = match plan {
-        Ok(plan) => diffwarden_actors::run(plan, &sinks, interrupted),
-        Err(failure) => failed(failure),
-    };
+    let outcome = diffwarden_actors::run(prepared.plan, &sinks, interrupted);
 
     // The file is written before the last frame, so whoever reads that frame finds the file.
-    let written = write_out(out.ok().flatten(), &outcome, &redactor);
-    let code = gates.map_or(exit::USAGE, |gates| gates.exit_code(&outcome));
+    let written = write_out(prepared.out, &outcome, &redactor);
+    let code = prepared.gates.exit_code(&outcome);
     let printed = sinks.finish(&outcome);
     if let (RunOutcome::Failed(failed), OutputMode::Json | OutputMode::Ndjson) = (&outcome, mode) {
         note_failure(&failed.failure, &redactor);
@@ -51,6 +46,25 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
         return failure.exit_code();
     }
     end_of_output(printed, code)
+}
+
+/// All that is known before the first event. A failure to get here is one of the command line or
+/// the configuration, and no run.
+struct Prepared {
+    gates: Gates,
+    out: Option<OutFile>,
+    plan: RunPlan,
+}
+
+impl Prepared {
+    fn from_args(args: &Review, env: &Environment) -> Result<Self, Failure> {
+        // Prepared first and looked at later: whatever fails, an older artifact must go.
+        let out = args.out.as_deref().map(OutFile::prepare).transpose();
+        let gates = Gates::parse(args)?;
+        let out = out?;
+        let plan = plan_run(&request(args)?, env)?;
+        Ok(Self { gates, out, plan })
+    }
 }
 
 /// Writes `--out`; without an artifact an older one does not stay in its place.
@@ -69,14 +83,6 @@ fn write_out(
         }
         (None, _) => Ok(()),
     }
-}
-
-fn failed(failure: Failure) -> RunOutcome {
-    RunOutcome::Failed(RunFailure {
-        failure,
-        reviewer: None,
-        integrity: Vec::new(),
-    })
 }
 
 fn request(args: &Review) -> Result<Request, Failure> {

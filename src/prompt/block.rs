@@ -126,7 +126,13 @@ impl Block {
             return Self::cut(file, extent, max_bytes);
         }
         let (sent, reason) = describe_whole(file);
-        Self::of(text, extent.counts, sent, reason)
+        // A file whose lines were never read has a count of them and shows none.
+        let shown = if can_be_cut {
+            extent.counts
+        } else {
+            Counts::default()
+        };
+        Self::of(text, shown, sent, reason)
     }
 
     /// Prints only what names the file; there can be thousands of them, so it is kept short.

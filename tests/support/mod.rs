@@ -6,10 +6,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// One test's world.
@@ -52,7 +55,8 @@ impl TestEnvironment {
         environment
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// Returns a path beside the repository.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         // Resolved, because git and the binary print resolved paths (macOS links /tmp).
         self.top
             .path()
@@ -131,12 +135,108 @@ impl TestEnvironment {
         Run::of(self.command(args).output().expect("the binary runs"))
     }
 
+    /// Runs `diffwarden review` in the repository.
+    pub(crate) fn review(&self, args: &[&str]) -> Run {
+        Run::of(self.review_command(args).output().expect("the binary runs"))
+    }
+
+    /// Returns a command that runs `diffwarden review` in the repository.
+    pub(crate) fn review_command(&self, args: &[&str]) -> Command {
+        self.command(["review"].iter().chain(args))
+    }
+
     /// Puts the scripted reviewer on `PATH` as `codex`. `script` is what it does; see
     /// `fixtures/fake_reviewer.rs`.
+    ///
+    /// A link, because a fresh copy may not be run while another test's child still holds it open.
     pub(crate) fn install_codex(&self, script: &Value) {
         let target = self.bin().join("codex");
-        fs::copy(env!("CARGO_BIN_EXE_fake-reviewer"), &target).expect("a copied executable");
-        fs::write(self.bin().join("codex.script.json"), script.to_string()).expect("a script");
+        if !target.exists() {
+            symlink(env!("CARGO_BIN_EXE_fake-reviewer"), &target).expect("a linked executable");
+        }
+        fs::write(self.bin().join("codex.json"), script.to_string()).expect("a script");
+    }
+
+    /// Installs a `codex` that does these steps whenever it is asked for a review.
+    pub(crate) fn codex_does(&self, steps: &Value) {
+        self.install_codex(&json!({"runs": [{"steps": steps}]}));
+    }
+
+    /// Installs a `codex` that records its calls and answers with these findings.
+    pub(crate) fn codex_finds(&self, findings: &[Value]) {
+        self.codex_does(&json!([self.record(), reply(findings)]));
+    }
+
+    /// Configures reviewers that differ in their model, and installs a `codex` that does the steps
+    /// of the model it is run with. They form the default set.
+    pub(crate) fn codex_reviewers(&self, reviewers: &[(&str, Value)]) {
+        let entry = |id: &str| json!({"id": id, "engine": "codex", "transport": "cli", "model": format!("model-{id}")});
+        let ids: Vec<_> = reviewers.iter().map(|(id, _)| *id).collect();
+        self.write_config(&json!({
+            "reviewers": ids.iter().map(|id| entry(id)).collect::<Vec<_>>(),
+            "reviewerSets": {"1": ids},
+        }));
+        let runs: Vec<_> = reviewers
+            .iter()
+            .map(|(id, steps)| json!({"contains": format!("model-{id}"), "steps": steps}))
+            .collect();
+        self.install_codex(&json!({ "runs": runs }));
+    }
+
+    /// Returns the step that records how the scripted reviewer was run.
+    pub(crate) fn record(&self) -> Value {
+        json!({"record": self.path("recorded")})
+    }
+
+    /// Returns what the scripted reviewer recorded under this name, a text for each of its calls.
+    pub(crate) fn recorded(&self, what: &str) -> Vec<String> {
+        let read = |path: PathBuf| {
+            String::from_utf8_lossy(&fs::read(path).expect("it is there")).into_owned()
+        };
+        self.recorded_files(what).into_iter().map(read).collect()
+    }
+
+    /// Returns the ids of the processes that were recorded under this name.
+    pub(crate) fn recorded_pids(&self, what: &str) -> Vec<u32> {
+        let pid = |path: PathBuf| path.extension()?.to_str()?.parse().ok();
+        self.recorded_files(what)
+            .into_iter()
+            .filter_map(pid)
+            .collect()
+    }
+
+    fn recorded_files(&self, what: &str) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.path("recorded")) else {
+            return Vec::new();
+        };
+        entries
+            .map(|entry| entry.expect("an entry").path())
+            .filter(|path| path.file_stem() == Some(OsStr::new(what)))
+            .collect()
+    }
+
+    /// Makes `PATH` hold nothing but git and what the test installed.
+    pub(crate) fn hide_other_programs(&self, command: &mut Command) {
+        let system = std::env::var_os("PATH").unwrap_or_default();
+        let git = std::env::split_paths(&system)
+            .map(|folder| folder.join("git"))
+            .find(|path| path.is_file())
+            .expect("git is installed");
+        symlink(git, self.bin().join("git")).expect("a link to git");
+        command.env("PATH", self.bin());
+    }
+
+    /// Writes a program that leaves a trace when it is run, and returns its path.
+    pub(crate) fn write_trap(&self, path: &Path) {
+        let trace = self.trace();
+        let script = format!("#!/bin/sh\ntouch '{}'\nexit 1\n", trace.display());
+        fs::write(path, script).expect("a written trap");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("an executable trap");
+    }
+
+    /// Returns the file that exists once a trap was run.
+    pub(crate) fn trace(&self) -> PathBuf {
+        self.path("trace")
     }
 
     /// Returns what is left in the folder for temporary files.
@@ -147,7 +247,8 @@ impl TestEnvironment {
             .collect()
     }
 
-    fn clean(&self, mut command: Command) -> Command {
+    /// Gives a command the environment of this world and nothing else.
+    pub(crate) fn clean(&self, mut command: Command) -> Command {
         let system = std::env::var_os("PATH").unwrap_or_default();
         let mut path = vec![self.bin()];
         path.extend(std::env::split_paths(&system));
@@ -198,6 +299,50 @@ impl Run {
                 serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
             })
             .collect()
+    }
+}
+
+/// Returns a finding in a file of the repository, as a model reports it.
+pub(crate) fn finding(title: &str, priority: u8, path: &str, lines: (u32, u32)) -> Value {
+    json!({
+        "title": title,
+        "body": "It returns two.",
+        "confidence_score": 0.8,
+        "priority": priority,
+        "code_location": {
+            "absolute_file_path": format!("{{REPO}}/{path}"),
+            "line_range": {"start": lines.0, "end": lines.1},
+        },
+    })
+}
+
+/// Returns the finding that fits the edit of [`TestEnvironment::with_edit`].
+pub(crate) fn edit_finding(title: &str) -> Value {
+    finding(title, 1, "src/lib.rs", (2, 2))
+}
+
+/// Returns the step that answers with these findings and a verdict that fits them.
+pub(crate) fn reply(findings: &[Value]) -> Value {
+    let verdict = if findings.is_empty() {
+        "patch is correct"
+    } else {
+        "patch is incorrect"
+    };
+    json!({"reply": {
+        "findings": findings,
+        "overall_correctness": verdict,
+        "overall_explanation": "One function of `src/lib.rs` was read with its callers.",
+        "overall_confidence_score": 0.75,
+    }})
+}
+
+/// Waits until a condition holds; that it does not is a failure of the test.
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    // Far more than any machine needs; only a test that fails waits this long.
+    let end = Instant::now() + Duration::from_secs(60);
+    while !condition() {
+        assert!(Instant::now() < end, "waited in vain until {what}");
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

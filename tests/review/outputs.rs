@@ -1,0 +1,190 @@
+//! The four forms of output, the file, and what may stand on which stream.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Run, TestEnvironment, edit_finding, reply};
+
+fn noisy() -> TestEnvironment {
+    let environment = TestEnvironment::with_edit();
+    environment.codex_does(&json!([
+        {"stderr": "noise on stderr\n"},
+        {"stdout": "noise on stdout\n"},
+        reply(&[edit_finding("[P1] Two is not one")]),
+    ]));
+    environment
+}
+
+fn assert_quiet(run: &Run) {
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert!(!run.stdout.contains("noise on stdout"), "{}", run.stdout);
+    assert!(!run.stdout.contains('\u{1b}'), "{:?}", run.stdout);
+    assert!(run.stdout.ends_with('\n'));
+}
+
+#[test]
+fn json_is_one_object_and_nothing_else() {
+    let run = noisy().review(&["--reviewer", "codex", "--json"]);
+    assert_quiet(&run);
+    assert_eq!(run.json()["schema_version"], 2);
+}
+
+#[test]
+fn agent_text_is_the_result_and_nothing_else() {
+    let run = noisy().review(&["--reviewer", "codex", "--agent"]);
+    assert_quiet(&run);
+    assert!(
+        run.stdout
+            .starts_with("Diffwarden Review\nTarget: uncommitted\n")
+    );
+    for line in [
+        "\nVerdict: patch is incorrect\n",
+        "\nFindings: 1 (P1 1)\n",
+        "\nReviewers: codex\n",
+        "src/lib.rs:2-2\n",
+    ] {
+        assert!(run.stdout.contains(line), "{line:?}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn human_text_tells_the_run_and_then_the_result() {
+    let run = noisy().review(&["--reviewer", "codex"]);
+    assert_quiet(&run);
+    let place = |text: &str| {
+        run.stdout
+            .find(text)
+            .unwrap_or_else(|| panic!("{text:?}: {}", run.stdout))
+    };
+    let places = [
+        "Target: uncommitted\n",
+        "codex preflight passed",
+        "codex reviewing\n",
+        "codex finished",
+        "Verdict: patch is incorrect\n",
+        "Two is not one\n",
+        "src/lib.rs:2-2",
+    ]
+    .map(place);
+    assert!(places.is_sorted(), "{places:?}: {}", run.stdout);
+}
+
+#[test]
+fn the_stream_tells_every_step_and_ends_with_what_json_prints() {
+    let environment = noisy();
+    let run = environment.review(&["--reviewer", "codex", "--ndjson"]);
+    assert_quiet(&run);
+    let frames = run.frames();
+    let kinds: Vec<_> = frames.iter().filter_map(|it| it["type"].as_str()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "run_started",
+            "preflight_started",
+            "preflight_finished",
+            "reviewer_started",
+            "reviewer_result",
+            "final_result"
+        ]
+    );
+    assert!(frames.iter().all(|frame| frame["schema_version"] == 2));
+    let mut last = frames[5]["artifact"].clone();
+    let mut printed = environment
+        .review(&["--reviewer", "codex", "--json"])
+        .json();
+    for artifact in [&mut last, &mut printed] {
+        artifact["timing_ms"] = Value::Null;
+        artifact["reviewers"][0]["timing_ms"] = Value::Null;
+    }
+    assert_eq!(last, printed);
+}
+
+#[test]
+fn the_file_holds_what_json_prints_whatever_is_printed() {
+    let environment = noisy();
+    let out = environment.path("review.json");
+    let out_text = out.to_str().expect("a UTF-8 path");
+    for mode in [&["--json"][..], &["--agent"], &["--ndjson"], &[]] {
+        fs::remove_file(&out).ok();
+        let args = [&["--reviewer", "codex", "--out", out_text], mode].concat();
+        let run = environment.review(&args);
+        assert_quiet(&run);
+        let written = fs::read_to_string(&out).expect("a file");
+        let artifact: Value = serde_json::from_str(&written).expect("JSON");
+        assert_eq!(artifact["result"]["findings"][0]["priority"], 1, "{mode:?}");
+        if mode == ["--json"] {
+            assert_eq!(written, run.stdout);
+        }
+    }
+    let names: Vec<_> = fs::read_dir(out.parent().expect("a folder"))
+        .expect("the folder")
+        .filter_map(|entry| entry.expect("an entry").file_name().into_string().ok())
+        .filter(|name| name.contains("review.json"))
+        .collect();
+    assert_eq!(names, ["review.json"]);
+}
+
+#[test]
+fn a_failed_run_leaves_no_file_and_removes_an_older_artifact() {
+    let environment = TestEnvironment::with_edit();
+    environment.codex_does(&json!([{"exit": 1}]));
+    let out = environment.path("review.json");
+    fs::write(&out, "{\"schema_version\": 2}\n").expect("an older artifact");
+    let out_text = out.to_str().expect("a UTF-8 path");
+    let run = environment.review(&["--reviewer", "codex", "--json", "--out", out_text]);
+    assert_eq!(run.code, 3);
+    assert!(!out.exists());
+}
+
+#[test]
+fn failures_are_told_where_the_reader_looks() {
+    let environment = TestEnvironment::with_edit();
+    environment.codex_does(
+        &json!([{"stderr": "engine noise\n"}, {"fail_turn": "model fell over"}, {"exit": 1}]),
+    );
+    let json = environment.review(&["--reviewer", "codex", "--json"]);
+    assert_eq!(json.json()["error"]["code"], "reviewer_failed");
+    let stream = environment.review(&["--reviewer", "codex", "--ndjson"]);
+    let frames = stream.frames();
+    let last = frames.last().expect("a terminal frame");
+    assert_eq!(
+        (&last["type"], &last["error"]["exit_code"]),
+        (&json!("error"), &json!(3))
+    );
+    let terminal = |frame: &&Value| frame["type"] == "error" || frame["type"] == "final_result";
+    assert_eq!(frames.iter().filter(terminal).count(), 1);
+    let agent = environment.review(&["--reviewer", "codex", "--agent"]);
+    assert_eq!(agent.stdout, "");
+    let human = environment.review(&["--reviewer", "codex"]);
+    for run in [json, stream, agent, human] {
+        assert_eq!(run.code, 3);
+        assert!(run.stderr.contains("model fell over"), "{}", run.stderr);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_output_is_an_error() {
+    let environment = noisy();
+    for mode in [&["--json"][..], &["--agent"], &["--ndjson"], &[]] {
+        let args = [&["--reviewer", "codex"], mode].concat();
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("a full device");
+        let output = environment.review_command(&args).stdout(full).output();
+        let run = Run::of(output.expect("the binary runs"));
+        assert_eq!(run.code, 3, "{mode:?}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("could not be written"),
+            "{mode:?}: {}",
+            run.stderr
+        );
+        assert_eq!(
+            environment.left_over(),
+            [] as [std::path::PathBuf; 0],
+            "{mode:?}"
+        );
+    }
+}
