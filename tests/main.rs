@@ -2,4 +2,5 @@
 
 mod cli;
 mod git;
+mod schemas;
 mod support;

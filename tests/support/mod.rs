@@ -136,7 +136,7 @@ impl TestEnvironment {
     pub(crate) fn install_codex(&self, script: &Value) {
         let target = self.bin().join("codex");
         fs::copy(env!("CARGO_BIN_EXE_fake-reviewer"), &target).expect("a copied executable");
-        fs::write(self.bin().join("codex.script.json"), script.to_string()).expect("a script");
+        fs::write(self.bin().join("codex.json"), script.to_string()).expect("a script");
     }
 
     /// Returns what is left in the folder for temporary files.
