@@ -6,5 +6,6 @@ mod git;
 mod hostile;
 mod patch;
 mod review;
+mod schemas;
 mod signals;
 mod support;

@@ -8,6 +8,8 @@
 //! may be a secret that somebody put there by mistake.
 
 mod discover;
+#[cfg(test)]
+mod documentation;
 mod json;
 mod model;
 mod names;

@@ -14,7 +14,7 @@ use crate::engines::capabilities::{
 };
 use crate::engines::settings::{Effort, EngineOptions};
 
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "id",
     "engine",
     "transport",

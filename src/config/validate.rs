@@ -15,7 +15,7 @@ use super::node::{Node, Object, shown};
 use super::problem::Problems;
 use super::{names, project, reviewer, secret};
 
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "$schema",
     "defaultReviewerSet",
     "reviewerSets",
@@ -28,6 +28,11 @@ const KEYS: &[&str] = &[
     "reporting",
     "intake",
 ];
+
+/// The keys of each section.
+pub(super) const REVIEW_PLAN_KEYS: &[&str] = &["includeOverview"];
+pub(super) const REPORTING_KEYS: &[&str] = &["enabled", "scope", "dir", "mode"];
+pub(super) const INTAKE_KEYS: &[&str] = &["prune", "maxFileBytes", "maxPatchBytes"];
 
 /// More reviewers than anybody pays for in one run; a project config is not to choose thousands.
 const MOST_MEMBERS: usize = 256;
@@ -134,14 +139,14 @@ fn section<T: Default>(
 }
 
 fn read_review_plan(object: &Object<'_>, problems: &mut Problems) -> ReviewPlanSettings {
-    object.only(&["includeOverview"], problems);
+    object.only(REVIEW_PLAN_KEYS, problems);
     ReviewPlanSettings {
         include_overview: flag(object, "includeOverview", problems),
     }
 }
 
 fn read_reporting(object: &Object<'_>, problems: &mut Problems) -> ReportingSettings {
-    object.only(&["enabled", "scope", "dir", "mode"], problems);
+    object.only(REPORTING_KEYS, problems);
     ReportingSettings {
         enabled: flag(object, "enabled", problems),
         scope: object.get("scope").and_then(|node| {
@@ -163,7 +168,7 @@ fn read_reporting(object: &Object<'_>, problems: &mut Problems) -> ReportingSett
 }
 
 fn read_intake(object: &Object<'_>, problems: &mut Problems) -> IntakeSettings {
-    object.only(&["prune", "maxFileBytes", "maxPatchBytes"], problems);
+    object.only(INTAKE_KEYS, problems);
     let mut bytes = |key: &str| object.get(key)?.count(MOST_BYTES, problems);
     let max_file_bytes = bytes("maxFileBytes");
     let max_patch_bytes = bytes("maxPatchBytes");

@@ -1,0 +1,245 @@
+//! The schemas in `docs/schemas` say what the types say, and the binary prints what they say.
+//!
+//! `UPDATE_SCHEMAS=1 cargo test schemas` writes them anew.
+
+use std::fs;
+use std::path::PathBuf;
+
+use diffwarden::cli::ReviewerList;
+use diffwarden::sinks::ErrorObject;
+use diffwarden_actors::model::{Frame, ReviewArtifact};
+use jsonschema::Validator;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+use crate::support::{Run, TestEnvironment};
+
+const ARTIFACT: &str = "review-artifact";
+const FRAME: &str = "event-frame";
+const ERROR: &str = "error";
+const REVIEWERS: &str = "reviewers-list";
+
+/// Says the things that the attributes of the types say in other words.
+#[derive(Clone)]
+struct Contract;
+
+impl Transform for Contract {
+    fn transform(&mut self, schema: &mut Schema) {
+        // Readers of a schema have nowhere to follow a link between Rust items to.
+        if let Some(Value::String(words)) = schema.get_mut("description") {
+            *words = words.replace("[`", "`").replace("`]", "`");
+        }
+        let required = schema.get("required").cloned().unwrap_or_default();
+        let is_required = |name: &str| {
+            let names = required.as_array().into_iter().flatten();
+            names.into_iter().any(|required| required == name)
+        };
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            let optional = properties.iter_mut().filter(|(name, _)| !is_required(name));
+            optional.for_each(|(_, property)| refuse_null(property));
+        }
+        transform_subschemas(self, schema);
+    }
+}
+
+/// Takes `null` out of what a property may be: absent values are left out.
+fn refuse_null(property: &mut Value) {
+    let Value::Object(property) = property else {
+        return;
+    };
+    if let Some(Value::Array(kinds)) = property.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [kind] = &kinds[..] {
+            property["type"] = kind.clone();
+        }
+    }
+    let Some(Value::Array(choices)) = property.get_mut("anyOf") else {
+        return;
+    };
+    choices.retain(|choice| *choice != json!({"type": "null"}));
+    if let [Value::Object(choice)] = &choices[..] {
+        let choice = choice.clone();
+        let place = property.keys().position(|key| key == "anyOf");
+        property.shift_remove("anyOf");
+        for (name, value) in choice {
+            property.shift_insert(place.unwrap_or_default(), name, value);
+        }
+    }
+}
+
+/// Returns the schema of what a type is written as.
+fn schema_of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with_transform(Contract)
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+}
+
+fn schemas() -> [(&'static str, Value); 4] {
+    [
+        (ARTIFACT, schema_of::<ReviewArtifact>()),
+        (FRAME, schema_of::<Frame>()),
+        (ERROR, schema_of::<ErrorObject>()),
+        (REVIEWERS, schema_of::<ReviewerList>()),
+    ]
+}
+
+fn path_of(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/schemas");
+    folder.join(format!("{name}.schema.json"))
+}
+
+#[test]
+fn the_published_schemas_are_those_of_the_types() {
+    let mut stale = Vec::new();
+    for (name, schema) in schemas() {
+        let path = path_of(name);
+        let text = format!("{schema:#}\n");
+        if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+            fs::write(&path, text).expect("a written schema");
+        } else if fs::read_to_string(&path).ok() != Some(text) {
+            stale.push(path);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "not what the types say; `UPDATE_SCHEMAS=1 cargo test schemas` writes them anew: {stale:?}"
+    );
+}
+
+/// A published schema, ready to judge.
+struct Published(Validator);
+
+impl Published {
+    fn read(name: &str) -> Self {
+        let text = fs::read_to_string(path_of(name)).expect("the schema is checked in");
+        let schema = serde_json::from_str(&text).expect("the schema is JSON");
+        Self(jsonschema::validator_for(&schema).expect("the schema is one"))
+    }
+
+    fn accept(&self, value: &Value) {
+        let problems: Vec<String> = self
+            .0
+            .iter_errors(value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(problems.is_empty(), "{problems:#?}\nin {value:#}");
+    }
+}
+
+/// Runs a review that prints an artifact and checks it; the stream of the same run is checked too.
+fn check_review(environment: &TestEnvironment, reviewers: &[&str]) -> Value {
+    let mut args = vec!["review"];
+    args.extend(reviewers.iter().flat_map(|id| ["--reviewer", id]));
+    let printed = environment.run(&[&args[..], &["--json"]].concat()).json();
+    Published::read(ARTIFACT).accept(&printed);
+    check_frames(&environment.run(&[&args[..], &["--ndjson"]].concat()));
+    printed
+}
+
+fn check_frames(run: &Run) {
+    let published = Published::read(FRAME);
+    let frames = run.frames();
+    assert!(!frames.is_empty(), "{}", run.stderr);
+    frames.iter().for_each(|frame| published.accept(frame));
+}
+
+fn add_surprises(environment: &TestEnvironment) {
+    environment.write("src/lib.rs", "pub fn one() -> u8 {\n    2 // \u{202e}\n}\n");
+    environment.write(".env", "A=1\n");
+}
+
+#[test]
+fn built_in_reviewers_print_what_the_schemas_say() {
+    let environment = TestEnvironment::with_edit();
+    add_surprises(&environment);
+    check_review(&environment, &["fake"]);
+    let surface = check_review(&environment, &["surface"]);
+    assert!(
+        surface["result"]["findings"]
+            .as_array()
+            .is_some_and(|it| it.len() > 1)
+    );
+    check_review(&environment, &["fake", "surface"]);
+}
+
+#[test]
+fn answers_and_failures_of_engines_print_what_the_schemas_say() {
+    let environment = TestEnvironment::with_edit();
+    add_surprises(&environment);
+    environment.write_config(&json!({
+        "reviewers": [
+            {"id": "one", "engine": "codex", "model": "model-one"},
+            {"id": "two", "engine": "codex", "model": "model-two"},
+            {"id": "off", "engine": "codex", "model": "model-off"},
+        ],
+        "reviewerSets": {"1": ["one", "two"]},
+        "defaultReviewerSet": "1",
+    }));
+    let finding = |line: u32| {
+        json!({
+            "title": "[P1] Return one", "body": "The name promises 1.", "confidence_score": 0.8,
+            "priority": 1, "code_location": {
+                "absolute_file_path": "{REPO}/src/lib.rs", "line_range": {"start": line, "end": line}
+            }
+        })
+    };
+    let reply = |line| {
+        json!({"reply": {
+            "findings": [finding(line)], "overall_correctness": "patch is incorrect",
+            "overall_explanation": "`one` returns 2 in src/lib.rs.", "overall_confidence_score": 0.9
+        }})
+    };
+    environment.install_codex(&json!({"runs": [
+        {"contains": "model-one", "steps": [reply(2)]},
+        {"contains": "model-two", "steps": [{"text": "Looks wrong to me: src/lib.rs returns 2."}]},
+        {"steps": [{"stderr": "401 Unauthorized\n"}, {"exit": 1}]}
+    ]}));
+
+    let mixed = check_review(&environment, &["one", "two", "off"]);
+    let states: Vec<_> = mixed["reviewers"]
+        .as_array()
+        .map_or(Vec::new(), |reviewers| {
+            reviewers.iter().map(|it| it["status"].clone()).collect()
+        });
+    assert!(
+        states.contains(&json!("failed")) && states.contains(&json!("success")),
+        "{mixed:#}"
+    );
+
+    let failed = ["review", "--reviewer", "off"];
+    let object = environment.run(&[&failed[..], &["--json"]].concat());
+    assert_eq!(object.code, 3, "{}", object.stderr);
+    assert!(object.json()["integrity"].is_array(), "{}", object.stdout);
+    Published::read(ERROR).accept(&object.json());
+    check_frames(&environment.run(&[&failed[..], &["--ndjson"]].concat()));
+
+    let list = environment.run(&["reviewers", "list", "--json"]);
+    Published::read(REVIEWERS).accept(&list.json());
+}
+
+#[test]
+fn what_is_wrong_before_a_run_prints_what_the_schemas_say() {
+    let environment = TestEnvironment::with_edit();
+    let wrong = ["review", "--reviewer", "nobody"];
+    let object = environment.run(&[&wrong[..], &["--json"]].concat());
+    Published::read(ERROR).accept(&object.json());
+    check_frames(&environment.run(&[&wrong[..], &["--ndjson"]].concat()));
+}
+
+#[test]
+fn the_schemas_refuse_what_is_something_else() {
+    let artifact = check_review(&TestEnvironment::with_edit(), &["fake"]);
+    for (name, value) in [
+        (ARTIFACT, json!({"schema_version": 2})),
+        (FRAME, artifact.clone()),
+        (ERROR, artifact.clone()),
+        (REVIEWERS, artifact),
+    ] {
+        assert!(!Published::read(name).0.is_valid(&value), "{name}");
+    }
+}
