@@ -157,6 +157,31 @@ fn a_signal_ends_the_run_with_everything_it_started() {
 }
 
 #[test]
+fn a_signal_ends_a_preflight_too() {
+    let environment = TestEnvironment::with_edit();
+    environment.install_codex(&json!({
+        "probe": [
+            environment.record(),
+            {"record_grandchild": environment.path("recorded")},
+            "hang",
+        ],
+        "runs": [],
+    }));
+    let mut running = Running::start(&environment, &["--reviewer", "codex", "--ndjson"]);
+    running.signal(Signal::TERM);
+    let run = running.wait();
+    assert_eq!(run.code, 143, "{}", run.stderr);
+    running.assert_nothing_left();
+    let frames = run.frames();
+    assert_eq!(terminal_frames(&frames).len(), 1, "{frames:?}");
+    assert!(
+        frames
+            .iter()
+            .all(|frame| frame["type"] != "reviewer_started")
+    );
+}
+
+#[test]
 fn a_signal_is_told_in_every_form() {
     for mode in [&["--json"][..], &["--agent"], &[]] {
         let environment = stubborn();
@@ -216,7 +241,7 @@ fn a_reader_that_goes_away_ends_the_run() {
     // The next frame finds nobody.
     fs::write(&gone, "").expect("a gate");
     let run = running.wait();
-    assert_ne!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.code, 3, "{}", run.stderr);
     running.assert_nothing_left();
 }
 

@@ -347,6 +347,7 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// Whether a process with this id is alive (a zombie is not).
+#[cfg(target_os = "linux")]
 pub(crate) fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
     stat.is_ok_and(|stat| {
@@ -356,4 +357,13 @@ pub(crate) fn is_alive(pid: u32) -> bool {
             .and_then(|rest| rest.chars().next());
         state != Some('Z')
     })
+}
+
+/// Whether a process with this id is alive; orphans are reaped at once.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }
