@@ -25,6 +25,7 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
         progress: output::stderr_style(env),
         redactor: Arc::clone(&redactor),
     };
+    warm_up(&redactor);
     let (interrupts, interrupted) = interrupt_channel();
     let sinks = SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], interrupts);
 
@@ -51,6 +52,14 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
         return failure.exit_code();
     }
     end_of_output(printed, code)
+}
+
+/// Compiles the patterns of a redactor, which takes milliseconds, while git runs. Without the
+/// thread they are compiled when they are needed.
+fn warm_up(redactor: &Arc<Redactor>) {
+    let redactor = Arc::clone(redactor);
+    let compile = move || drop(redactor.redact("://"));
+    drop(std::thread::Builder::new().spawn(compile));
 }
 
 /// Writes `--out`; without an artifact an older one does not stay in its place.
