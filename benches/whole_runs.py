@@ -56,6 +56,13 @@ def small(top):
     return repo
 
 
+def fifty(top):
+    repo = repository(top, "fifty", 400, 60)
+    for n in range(50):
+        write(repo, f"src/dir{n % 40}/file{n}.rs", body(n, 25) + body(n + 1, 30) + body(n, 5))
+    return repo
+
+
 def many_changed(top):
     repo = repository(top, "changed", 2500, 60)
     for n in range(2000):
@@ -110,6 +117,7 @@ def main():
         listing = ["git", "ls-files", "--others", "--exclude-standard"]
         compare("--version against true", ["true"], [binary, "--version"], top, home, options.runs * 2)
         for name, make, base in (("small, 3 of 50 changed", small, diff),
+                                 ("50 of 400 changed", fifty, diff),
                                  ("2,000 of 2,500 changed", many_changed, diff),
                                  ("2,000 untracked", many_untracked, listing)):
             repo = make(top)

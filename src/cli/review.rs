@@ -20,6 +20,7 @@ use crate::sinks::{OutputMode, Redactor, SinkOptions, sink_for};
 pub(super) fn run(args: &Review, env: &Environment) -> u8 {
     let mode = args.output.mode();
     let redactor = Arc::new(Redactor::new(env));
+    warm_up(&redactor);
     let prepared = match Prepared::from_args(args, env) {
         Ok(prepared) => prepared,
         Err(failure) => return report(&failure, mode, &redactor),
@@ -65,6 +66,14 @@ impl Prepared {
         let plan = plan_run(&request(args)?, env)?;
         Ok(Self { gates, out, plan })
     }
+}
+
+/// Compiles the patterns of a redactor, which takes milliseconds, while git runs. Without the
+/// thread they are compiled when they are needed.
+fn warm_up(redactor: &Arc<Redactor>) {
+    let redactor = Arc::clone(redactor);
+    let compile = move || drop(redactor.redact("://"));
+    drop(std::thread::Builder::new().spawn(compile));
 }
 
 /// Writes `--out`; without an artifact an older one does not stay in its place.

@@ -46,9 +46,13 @@ const POINTING: [&str; 4] = ["env", "variable", "file", "path"];
 const SHORTEST: usize = 16;
 const LEAST_ENTROPY: f64 = 3.0;
 
-/// Whether a text is a key by its shape.
+/// No shape but that of a URL is shorter, in bytes.
+const SHORTEST_SHAPE: usize = 15;
+
+/// Whether a text is a key by its shape. Most values of a config are too short to be one, and then
+/// no pattern is compiled.
 pub(super) fn has_key_shape(text: &str) -> bool {
-    SHAPES.is_match(text)
+    (text.len() >= SHORTEST_SHAPE || text.contains("://")) && SHAPES.is_match(text)
 }
 
 /// Whether a value is a secret by its shape, or by the name it stands under.

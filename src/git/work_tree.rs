@@ -54,7 +54,9 @@ impl Git {
         new: &str,
         budget: &mut Budget,
     ) -> Result<Vec<FilePatch>, Failure> {
-        let (files, _) = self.diff(&[old, new], budget)?;
+        let revisions = [old, new];
+        let printing = self.start_diff(&[], &revisions, &[])?;
+        let (files, _) = self.finish_diff(printing, &revisions, budget)?;
         Ok(files)
     }
 
@@ -65,8 +67,10 @@ impl Git {
         base: &str,
         budget: &mut Budget,
     ) -> Result<Collected, Failure> {
+        // The patch takes longer, so it is begun first.
+        let printing = self.start_diff(&[], &[base], &[])?;
         let mut listing = self.start(LIST)?;
-        let (files, said) = self.diff(&[base], budget)?;
+        let (files, said) = self.finish_diff(printing, &[base], budget)?;
         let list = listing.read_all()?;
         let listed = listing.finish()?.check()?;
         let warnings = warnings_in(&said).chain(warnings_in(&listed)).collect();
@@ -88,37 +92,35 @@ impl Git {
             "--ignore-submodules=dirty",
         ])
     }
-    fn diff(
+
+    /// Reads a patch, and reveals the text that attributes made look binary.
+    fn finish_diff(
         &self,
+        printing: Running,
         revisions: &[&str],
         budget: &mut Budget,
     ) -> Result<(Vec<FilePatch>, Finished), Failure> {
-        let (mut files, finished) = self.print_diff(&[], revisions, &[], budget)?;
+        let (mut files, finished) = read_diff(printing, budget)?;
         let hidden = self.hidden_by_attribute(&binary_files(&files))?;
         if !hidden.is_empty() {
             let names = names_of(&hidden);
-            let (text, _) = self.print_diff(&["--text"], revisions, &names, budget)?;
+            let printing = self.start_diff(&["--text"], revisions, &names)?;
+            let (text, _) = read_diff(printing, budget)?;
             reveal(&mut files, text);
         }
         Ok((files, finished))
     }
 
-    fn print_diff(
+    fn start_diff(
         &self,
         options: &[&str],
         revisions: &[&str],
         paths: &[RepoPath],
-        budget: &mut Budget,
-    ) -> Result<(Vec<FilePatch>, Finished), Failure> {
+    ) -> Result<Running, Failure> {
         let words = ["--literal-pathspecs"].iter().chain(&DIFF).chain([&ORDER]);
         let words = words.chain(options).chain(revisions).chain([&"--"]);
         let paths = paths.iter().map(|path| OsStr::from_bytes(path.as_bytes()));
-        let mut running = self.start(words.map(OsStr::new).chain(paths))?;
-        let files = read_files(&mut running.output(), budget);
-        // When git failed, its own words say more than the text that ends too early.
-        let finished = running.finish()?.check()?;
-        let files = files.map_err(|problem| unreadable_patch(&problem))?;
-        Ok((files, finished))
+        self.start(words.map(OsStr::new).chain(paths))
     }
 
     /// Returns those of the binary files whose attributes could make text look binary.
@@ -146,6 +148,18 @@ impl Git {
         }
         Ok(hidden)
     }
+}
+
+/// Reads the patch that git is printing.
+fn read_diff(
+    mut printing: Running,
+    budget: &mut Budget,
+) -> Result<(Vec<FilePatch>, Finished), Failure> {
+    let files = read_files(&mut printing.output(), budget);
+    // When git failed, its own words say more than the text that ends too early.
+    let finished = printing.finish()?.check()?;
+    let files = files.map_err(|problem| unreadable_patch(&problem))?;
+    Ok((files, finished))
 }
 
 /// Returns the paths that differ from HEAD, untracked ones included, when `status` has ended.

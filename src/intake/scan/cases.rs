@@ -255,6 +255,33 @@ fn findings_follow_the_order_of_the_files() {
 }
 
 #[test]
+fn a_large_change_gives_what_its_files_give_one_by_one() {
+    let filling = "x".repeat(super::LARGE / 20);
+    let files: Vec<FilePatch> = (0..25)
+        .map(|number| added_file(&format!("src/{number}.rs"), &["\u{202E}", &filling]))
+        .collect();
+    let alone: Vec<Finding> = files
+        .iter()
+        .flat_map(|file| scan_files(vec![file.clone()]))
+        .collect();
+    assert_eq!(alone.len(), 25);
+    assert_eq!(scan_files(files), alone);
+}
+
+#[test]
+fn every_file_is_in_one_share() {
+    for count in 0..40 {
+        let files = vec![added_file("a", &["x"]); count];
+        for share in 1..12 {
+            let (own, others) = super::split_last_share(&files, share);
+            assert_eq!(others.len() % share, 0);
+            assert_eq!(own.len() + others.len(), count);
+            assert!(own.len() <= share && (count == 0 || !own.is_empty()));
+        }
+    }
+}
+
+#[test]
 fn a_cancelled_scan_stops_between_files() {
     let cancel = CancelToken::default();
     cancel.cancel();

@@ -20,6 +20,7 @@ mod cases;
 mod properties;
 
 use std::path::Path;
+use std::thread;
 
 use diffwarden_actors::engine::CancelToken;
 use diffwarden_actors::model::{Anchor, Change, FilePatch, Finding, Patch, RepoPath};
@@ -35,6 +36,12 @@ pub const SCAN_NAMES: [&str; 5] = [
     "text addressed to a reviewer",
     "merge markers",
 ];
+
+/// A change with more text than this is scanned on several threads, in bytes: below it, a thread
+/// takes longer to start than it saves.
+const LARGE: usize = 1 << 20;
+/// The most threads: there is little left to gain beyond.
+const MOST_THREADS: usize = 8;
 
 /// What the scans look at.
 #[derive(Debug, Clone, Copy)]
@@ -55,15 +62,7 @@ pub struct ScanInput<'a> {
 /// A finding without a line of code has an [`Anchor`] and the range 1-1; for a commit message and
 /// a branch name its path is the repository root. A cancelled scan returns what it has so far.
 pub fn scan(input: &ScanInput<'_>, cancel: &CancelToken) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for file in &input.patch.files {
-        if cancel.is_cancelled() {
-            return findings;
-        }
-        if let Some(path) = &file.new_path {
-            scan_file(file, path, input.repo_root, &mut findings);
-        }
-    }
+    let mut findings = scan_files(input, cancel);
     let root = input.repo_root.to_string_lossy();
     for message in input.commit_messages {
         if cancel.is_cancelled() {
@@ -73,6 +72,54 @@ pub fn scan(input: &ScanInput<'_>, cancel: &CancelToken) -> Vec<Finding> {
     }
     if let Some(branch) = input.branch {
         scan_words(branch, &root, Anchor::Branch, &mut findings);
+    }
+    findings
+}
+
+/// Scans the files, those of a large change on several threads.
+fn scan_files(input: &ScanInput<'_>, cancel: &CancelToken) -> Vec<Finding> {
+    let files = &input.patch.files;
+    let bytes: usize = files.iter().map(|file| file.content.len()).sum();
+    let threads = match thread::available_parallelism() {
+        Ok(count) if bytes >= LARGE => count.get().min(MOST_THREADS),
+        _ => 1,
+    };
+    let share = files.len().div_ceil(threads).max(1);
+    let scan = |files: &[FilePatch]| scan_some(files, input.repo_root, cancel);
+    thread::scope(|scope| {
+        // The last share is this thread's own, so that a small change starts no other.
+        let (own, others) = split_last_share(files, share);
+        let others: Vec<_> = others
+            .chunks(share)
+            .map(|files| scope.spawn(move || scan(files)))
+            .collect();
+        let own = scan(own);
+        let mut findings = Vec::new();
+        for other in others {
+            let found = other.join();
+            findings.extend(found.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        findings.extend(own);
+        findings
+    })
+}
+
+/// Splits off what is left after as many whole shares as leave something.
+fn split_last_share(files: &[FilePatch], share: usize) -> (&[FilePatch], &[FilePatch]) {
+    let whole = files.len().saturating_sub(1) / share;
+    let (others, own) = files.split_at(whole * share);
+    (own, others)
+}
+
+fn scan_some(files: &[FilePatch], root: &Path, cancel: &CancelToken) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files {
+        if cancel.is_cancelled() {
+            break;
+        }
+        if let Some(path) = &file.new_path {
+            scan_file(file, path, root, &mut findings);
+        }
     }
     findings
 }
