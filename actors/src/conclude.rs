@@ -7,7 +7,7 @@ use crate::answer::{self, Ground, INTEGRITY_ID, LocalDisk, Locator, Review};
 use crate::model::{
     ARTIFACT_SCHEMA_VERSION, EngineName, ErrorCode, FailedReviewer, Failure, Finding, ParseMode,
     Reason, ReviewArtifact, ReviewResult, ReviewValidation, ReviewerEntry, ReviewerError,
-    ReviewerId, ReviewerIdentity, ReviewerStatus, Score, SuccessfulReviewer, Verdict,
+    ReviewerId, ReviewerIdentity, ReviewerStatus, RunArtifact, Score, SuccessfulReviewer, Verdict,
 };
 use crate::plan::RunPlan;
 use crate::sink::{Interrupt, RunFailure, RunOutcome};
@@ -31,7 +31,8 @@ pub(crate) fn conclude(
             integrity: plan.integrity.clone(),
         });
     }
-    RunOutcome::Finished(std::sync::Arc::new(artifact(plan, entries, timing_ms)))
+    let artifact = artifact(plan, entries, timing_ms);
+    RunOutcome::Finished(std::sync::Arc::new(RunArtifact::Review(Box::new(artifact))))
 }
 
 /// Why a run has no artifact, and whose doing it is when it is one reviewer's.

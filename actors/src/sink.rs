@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::model::{Failure, Frame, Reason, ReviewArtifact};
+use crate::model::{Failure, Frame, Reason, RunArtifact};
 
 /// How long an interrupted run waits for its sinks. A reader that stalls must not keep a program
 /// alive that was told to end.
@@ -40,7 +40,7 @@ pub trait Sink: Send {
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunOutcome {
     /// With an artifact, perhaps of a partial review.
-    Finished(Arc<ReviewArtifact>),
+    Finished(Arc<RunArtifact>),
     /// Without one.
     Failed(RunFailure),
 }

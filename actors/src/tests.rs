@@ -29,7 +29,10 @@ struct Seen {
 impl Seen {
     fn artifact(&self) -> &ReviewArtifact {
         match &self.outcome {
-            RunOutcome::Finished(artifact) => artifact,
+            RunOutcome::Finished(artifact) => match artifact.as_ref() {
+                RunArtifact::Review(artifact) => artifact,
+                RunArtifact::Batch(_) => panic!("one lane makes no batch"),
+            },
             RunOutcome::Failed(failed) => panic!("no artifact: {}", failed.failure),
         }
     }

@@ -119,8 +119,8 @@ impl Gates {
         match outcome {
             RunOutcome::Failed(failed) => failed.failure.exit_code(),
             RunOutcome::Finished(artifact) => {
-                let unclean = self.clean && !artifact.trust.clean;
-                if unclean || self.met_by(&artifact.result) {
+                let unclean = self.clean && !artifact.trust().clean;
+                if unclean || self.met_by(artifact.result()) {
                     exit::GATE
                 } else {
                     exit::OK

@@ -89,6 +89,16 @@ pub(super) fn event_text(frame: &Frame, style: Style, foreign: Foreign<'_>) -> O
             let what = format!("failed ({}): {message}", seconds(*timing_ms));
             step(Role::Danger, "✗", reviewer_id, &what)
         }
+        ReviewEvent::BatchStarted {
+            target, reviewers, ..
+        } => head(target, reviewers, style, foreign),
+        ReviewEvent::LaneFinished { timing_ms, .. } => {
+            format!("{lane}finished ({})\n", seconds(*timing_ms))
+        }
+        ReviewEvent::LaneFailed { error, timing_ms } => {
+            let message = foreign.line(&error.message);
+            format!("{lane}failed ({}): {message}\n", seconds(*timing_ms))
+        }
         ReviewEvent::FinalResult { .. } | ReviewEvent::Error { .. } => return None,
     })
 }

@@ -70,9 +70,12 @@ fn failed(plan: &RunPlan, entries: Vec<ReviewerEntry>) -> RunFailure {
     }
 }
 
-fn finished(plan: &RunPlan, entries: Vec<ReviewerEntry>) -> Arc<ReviewArtifact> {
+fn finished(plan: &RunPlan, entries: Vec<ReviewerEntry>) -> ReviewArtifact {
     match conclude(plan, entries, None, 9) {
-        RunOutcome::Finished(artifact) => artifact,
+        RunOutcome::Finished(artifact) => match artifact.as_ref() {
+            RunArtifact::Review(artifact) => artifact.as_ref().clone(),
+            RunArtifact::Batch(_) => panic!("one lane makes no batch"),
+        },
         RunOutcome::Failed(failed) => panic!("the run failed: {}", failed.failure),
     }
 }

@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    ARTIFACT_SCHEMA_VERSION, EngineName, Finding, LaneId, ReviewArtifact, ReviewTarget,
-    ReviewerEntry, ReviewerError, ReviewerId,
+    ARTIFACT_SCHEMA_VERSION, EngineName, Finding, LaneId, ReviewArtifact, ReviewPlan, ReviewTarget,
+    ReviewerEntry, ReviewerError, ReviewerId, RunArtifact,
 };
 
 /// One line of the event stream (SPEC 14.4).
@@ -36,6 +36,31 @@ impl Frame {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ReviewEvent {
+    /// A run with focus lanes begins; each lane then tells its own `run_started`.
+    BatchStarted {
+        /// The working folder, as it was given.
+        cwd: String,
+        /// What is reviewed.
+        target: ReviewTarget,
+        /// Who reviews it, in every lane.
+        reviewers: Vec<ReviewerSummary>,
+        /// The lanes.
+        plan: ReviewPlan,
+    },
+    /// A lane ended with an artifact. Provisional: only the final artifact counts.
+    LaneFinished {
+        /// Its artifact.
+        artifact: Box<ReviewArtifact>,
+        /// Time of the lane, in milliseconds.
+        timing_ms: u64,
+    },
+    /// A lane ended without one.
+    LaneFailed {
+        /// Why.
+        error: ReviewerError,
+        /// Time of the lane, in milliseconds.
+        timing_ms: u64,
+    },
     /// The target is resolved and reviewers are about to be checked.
     RunStarted {
         /// The working folder, as it was given.
@@ -85,7 +110,7 @@ pub enum ReviewEvent {
     /// Terminal: the run's artifact.
     FinalResult {
         /// The artifact.
-        artifact: Box<ReviewArtifact>,
+        artifact: RunArtifact,
     },
     /// Terminal: the run has no artifact.
     Error {
