@@ -11,7 +11,7 @@ use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
 use crate::env::Environment;
 use crate::exit;
-use crate::plan::{Request, plan_run};
+use crate::plan::{LaneFlags, Request, plan_run};
 use crate::sinks::output::{self, Stderr, Stdout};
 use crate::sinks::{OutputMode, Redactor, SinkOptions, sink_for};
 
@@ -53,30 +53,31 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
     end_of_output(printed, code)
 }
 
-/// Writes `--out`; without an artifact an older one does not stay in its place.
+/// Writes `--out`: the result, or what had finished of a run that was ended from outside. Without
+/// either an older artifact does not stay in its place.
 fn write_out(
     out: Option<OutFile>,
     outcome: &RunOutcome,
     redactor: &Redactor,
 ) -> Result<(), Failure> {
-    match (out, outcome) {
-        (Some(file), RunOutcome::Finished(artifact)) => {
-            file.commit(&write_artifact(artifact, redactor))
-        }
-        (Some(file), RunOutcome::Failed(_)) => {
+    let Some(file) = out else {
+        return Ok(());
+    };
+    let artifact = match outcome {
+        RunOutcome::Finished(artifact) => Some(artifact),
+        RunOutcome::Failed(failed) => failed.partial.as_ref(),
+    };
+    match artifact {
+        Some(artifact) => file.commit(&write_artifact(artifact, redactor)),
+        None => {
             file.abandon();
             Ok(())
         }
-        (None, _) => Ok(()),
     }
 }
 
 fn failed(failure: Failure) -> RunOutcome {
-    RunOutcome::Failed(RunFailure {
-        failure,
-        reviewer: None,
-        integrity: Vec::new(),
-    })
+    RunOutcome::Failed(RunFailure::from(failure))
 }
 
 fn request(args: &Review) -> Result<Request, Failure> {
@@ -92,6 +93,13 @@ fn request(args: &Review) -> Result<Request, Failure> {
             fallback_model: args.fallback_model.clone(),
             timeout: args.timeout.clone(),
         },
+        lanes: LaneFlags {
+            focus: args.focus.clone(),
+            overview: args.overview,
+            no_overview: args.no_overview,
+        },
+        jobs: args.jobs.map(usize::from),
+        max_time: args.max_time.clone(),
         strict: args.strict,
     })
 }

@@ -8,7 +8,7 @@ use super::{
 
 /// One line of the event stream (SPEC 14.4).
 ///
-/// Frames of a batch carry the lane they belong to as their last key.
+/// What happens within a lane of a batch carries the lane as its last key.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Frame {
     /// Always [`ARTIFACT_SCHEMA_VERSION`].
@@ -30,6 +30,24 @@ impl Frame {
             lane_id: None,
         }
     }
+
+    /// Wraps an event of one lane.
+    pub fn in_lane(lane_id: LaneId, event: ReviewEvent) -> Self {
+        Self {
+            lane_id: Some(lane_id),
+            ..Self::new(event)
+        }
+    }
+
+    /// Returns the lane it is about, also where the event itself names it.
+    pub fn lane(&self) -> Option<&LaneId> {
+        match &self.event {
+            ReviewEvent::LaneFinished { lane_id, .. } | ReviewEvent::LaneFailed { lane_id, .. } => {
+                Some(lane_id)
+            }
+            _ => self.lane_id.as_ref(),
+        }
+    }
 }
 
 /// What happened, as the stream tells it. A stream ends with exactly one terminal event.
@@ -49,6 +67,8 @@ pub enum ReviewEvent {
     },
     /// A lane ended with an artifact. Provisional: only the final artifact counts.
     LaneFinished {
+        /// Which.
+        lane_id: LaneId,
         /// Its artifact.
         artifact: Box<ReviewArtifact>,
         /// Time of the lane, in milliseconds.
@@ -56,6 +76,8 @@ pub enum ReviewEvent {
     },
     /// A lane ended without one.
     LaneFailed {
+        /// Which.
+        lane_id: LaneId,
         /// Why.
         error: ReviewerError,
         /// Time of the lane, in milliseconds.
@@ -116,7 +138,7 @@ pub enum ReviewEvent {
     Error {
         /// Why.
         error: ReviewerError,
-        /// What diffwarden itself found; kept when every reviewer fails .
+        /// What diffwarden itself found; kept when every reviewer fails.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         integrity: Vec<Finding>,
     },
