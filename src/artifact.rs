@@ -12,18 +12,18 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use diffwarden_actors::model::{ErrorCode, Failure, Reason, ReviewArtifact};
+use diffwarden_actors::model::{ErrorCode, Failure, Reason, RunArtifact};
 use rustix::fs::Access;
 
 use crate::sinks::{Redactor, json};
 
 /// Returns the artifact as `--json` prints it: two spaces of indent, a final line end, no secrets.
-pub fn artifact_text(artifact: &ReviewArtifact, redactor: &Redactor) -> String {
+pub fn artifact_text(artifact: &RunArtifact, redactor: &Redactor) -> String {
     json::pretty(artifact, redactor).expect("an artifact holds nothing that JSON cannot say")
 }
 
 /// Returns the bytes of an artifact file, the same that `--json` prints.
-pub fn write_artifact(artifact: &ReviewArtifact, redactor: &Redactor) -> Vec<u8> {
+pub fn write_artifact(artifact: &RunArtifact, redactor: &Redactor) -> Vec<u8> {
     artifact_text(artifact, redactor).into_bytes()
 }
 

@@ -4,11 +4,18 @@
 //! questions are asked first: the text of the target, the repository, the configuration, the
 //! selection, and only then the change itself.
 
+mod lanes;
+
+pub use lanes::LaneFlags;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use diffwarden_actors::engine::{CancelToken, Engine};
-use diffwarden_actors::model::{EngineName, Failure, Finding, RepoPath, ReviewLane, TrustReason};
+use diffwarden_actors::model::{
+    EngineName, Failure, Finding, RepoPath, ReviewLane, ReviewPlan, TrustReason,
+};
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 
 use crate::config::{self, LoadedConfig, Overrides, SelectionFlags};
@@ -32,6 +39,12 @@ pub struct Request {
     pub include_uncommitted: bool,
     /// Who reviews, and how.
     pub selection: SelectionFlags,
+    /// The lanes.
+    pub lanes: LaneFlags,
+    /// How many reviewers run at a time; the config says it when the command line does not.
+    pub jobs: Option<usize>,
+    /// The time of the whole run, in seconds, as typed.
+    pub max_time: Option<String>,
     /// Whether any failure is fatal.
     pub strict: bool,
 }
@@ -45,6 +58,8 @@ pub struct Request {
 pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure> {
     let spec = TargetSpec::parse(&request.target)?;
     Overrides::parse(&request.selection, env)?;
+    let lanes = request.lanes.check(&spec)?;
+    let max_time = parse_max_time(request.max_time.as_deref())?;
     let repository = Repository::open(&request.cwd, env)?;
     let config = config::load(&request.cwd, Some(repository.root()), env)?;
     let selected = config::select_reviewers(&request.selection, env, config.as_ref())?;
@@ -78,20 +93,19 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
             commit_messages: resolved.commit_messages,
             branch: resolved.branch,
         };
-        for settings in &selected {
-            reviewers.push(plan_reviewer(settings, &host, &context)?);
-        }
+        reviewers = plan_reviewers(&selected, &host, &context)?;
     }
 
+    let loaded = config.as_ref().map(|loaded| &loaded.config);
+    let batch = lanes.review_plan(loaded.and_then(|it| it.review_plan.include_overview));
     Ok(RunPlan {
         cwd: request.cwd.to_string_lossy().into_owned(),
         target,
         patch,
         scope: Arc::new(scope),
         coverage: builder.best_coverage(),
-        lanes: vec![LanePlan {
-            lane: ReviewLane::overview(),
-        }],
+        lanes: lane_plans(batch.as_ref()),
+        batch,
         reviewers,
         integrity,
         doubts,
@@ -100,13 +114,25 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
         source: resolved.source,
         policy: Policy {
             strict: request.strict,
-            max_concurrency: config
-                .as_ref()
-                .and_then(|loaded| loaded.config.max_concurrency)
+            max_concurrency: request
+                .jobs
+                .or_else(|| loaded.and_then(|it| it.max_concurrency))
                 .unwrap_or(Policy::default().max_concurrency),
+            max_concurrency_per_engine: loaded.and_then(|it| it.max_concurrency_per_engine),
+            max_time,
             ..Policy::default()
         },
     })
+}
+
+fn parse_max_time(text: Option<&str>) -> Result<Option<Duration>, Failure> {
+    text.map(|text| config::parse_timeout("--max-time", text.trim()))
+        .transpose()
+}
+
+fn lane_plans(batch: Option<&ReviewPlan>) -> Vec<LanePlan> {
+    let lanes = batch.map_or_else(|| vec![ReviewLane::overview()], |plan| plan.lanes.clone());
+    lanes.into_iter().map(|lane| LanePlan { lane }).collect()
 }
 
 /// Returns where findings may point.
@@ -163,6 +189,23 @@ fn scan_unless_surface_does(selected: &[ReviewerSettings], resolved: &Resolved) 
         },
         &CancelToken::default(),
     )
+}
+
+/// Plans the reviewers, in order. Equal ones get one engine, so its preflight is made once.
+fn plan_reviewers(
+    selected: &[ReviewerSettings],
+    host: &Host,
+    context: &ScanContext,
+) -> Result<Vec<ReviewerPlan>, Failure> {
+    let mut plans: Vec<ReviewerPlan> = Vec::new();
+    for (position, settings) in selected.iter().enumerate() {
+        let twin = selected[..position].iter().position(|it| it == settings);
+        plans.push(match twin {
+            Some(at) => plans[at].clone(),
+            None => plan_reviewer(settings, host, context)?,
+        });
+    }
+    Ok(plans)
 }
 
 fn plan_reviewer(

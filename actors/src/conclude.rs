@@ -1,41 +1,142 @@
-//! From everybody's entries to the outcome of the run. Pure.
+//! From the entries of everybody to the outcome of the run. Pure.
 //!
-//! The order of the questions is the contract: was the run interrupted, did strict mode see a
-//! failure, did nobody answer, did strict mode see a bad answer; only then is there an artifact.
+//! Each lane is concluded by itself; a run without lanes of its own has one, and its outcome is the
+//! lane's. The order of the questions is the contract: was the run interrupted, did a lane fail in
+//! strict mode, did all of them; only then is there an artifact.
 
-use crate::answer::{self, Ground, INTEGRITY_ID, LocalDisk, Locator, Review};
+mod batch;
+mod lane;
+
+use std::sync::Arc;
+
+pub(crate) use self::lane::conclude_lane;
+
 use crate::model::{
-    ARTIFACT_SCHEMA_VERSION, EngineName, ErrorCode, FailedReviewer, Failure, Finding, ParseMode,
-    Reason, ReviewArtifact, ReviewResult, ReviewValidation, ReviewerEntry, ReviewerError,
-    ReviewerId, ReviewerIdentity, ReviewerStatus, Score, SuccessfulReviewer, Verdict,
+    EngineName, ErrorCode, Failure, LaneArtifact, LaneStatus, Reason, ReviewArtifact, ReviewLane,
+    ReviewerId, RunArtifact, Trust, TrustReason,
 };
 use crate::plan::RunPlan;
 use crate::sink::{Interrupt, RunFailure, RunOutcome};
 
-/// Makes the outcome. `entries` holds one entry per selected reviewer, in the order asked for.
-pub(crate) fn conclude(
+/// How one lane ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LaneOutcome {
+    /// Its artifact, or why it has none.
+    pub(crate) result: Result<Box<ReviewArtifact>, Cause>,
+    /// What speaks against reading it as a full review, also when it has no artifact.
+    pub(crate) trust: Trust,
+    /// How many of its reviewers answered.
+    pub(crate) answered: usize,
+    /// Its time, in milliseconds.
+    pub(crate) timing_ms: u64,
+}
+
+/// Why there is no artifact, and whose doing it is when it is one reviewer's.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cause {
+    pub(crate) failure: Failure,
+    pub(crate) reviewer: Option<(ReviewerId, EngineName)>,
+}
+
+impl From<Failure> for Cause {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            reviewer: None,
+        }
+    }
+}
+
+impl LaneOutcome {
+    /// Returns the outcome of a lane whose own machinery failed.
+    pub(crate) fn failed(failure: Failure, timing_ms: u64) -> Self {
+        Self {
+            result: Err(failure.into()),
+            trust: Trust::from_reasons([]),
+            answered: 0,
+            timing_ms,
+        }
+    }
+
+    /// Returns what a batch says about it.
+    pub(crate) fn to_artifact(&self, lane: &ReviewLane) -> LaneArtifact {
+        let error = self.result.as_ref().err().map(|cause| {
+            let who = cause.reviewer.as_ref();
+            cause
+                .failure
+                .to_error(who.map(|(id, engine)| (id, *engine)))
+        });
+        LaneArtifact {
+            lane: lane.clone(),
+            status: match error {
+                None => LaneStatus::Success,
+                Some(_) => LaneStatus::Failed,
+            },
+            artifact: self.result.as_ref().ok().cloned(),
+            error,
+            timing_ms: Some(self.timing_ms),
+        }
+    }
+}
+
+/// Makes the outcome. `lanes` holds one outcome per lane, in the order of the plan.
+pub(crate) fn conclude_run(
     plan: &RunPlan,
-    entries: Vec<ReviewerEntry>,
+    lanes: Vec<LaneOutcome>,
     interrupt: Option<Interrupt>,
     timing_ms: u64,
 ) -> RunOutcome {
-    let failed = interrupt
-        .map(|interrupt| (interrupted(interrupt), None))
-        .or_else(|| strict_failure(plan, &entries))
-        .or_else(|| total_failure(&entries))
-        .or_else(|| strict_doubt(plan, &entries));
-    if let Some((failure, reviewer)) = failed {
+    if let Some(interrupt) = interrupt {
+        let is_worth_keeping = !plan.policy.strict && lanes.iter().any(|lane| lane.answered > 0);
+        let partial = is_worth_keeping.then(|| partial_artifact(plan, lanes, timing_ms));
         return RunOutcome::Failed(RunFailure {
-            failure,
-            reviewer,
-            integrity: plan.integrity.clone(),
+            partial: partial.flatten().map(Arc::new),
+            ..failed(plan, interrupted(interrupt).into())
         });
     }
-    RunOutcome::Finished(std::sync::Arc::new(artifact(plan, entries, timing_ms)))
+    match artifact(plan, lanes, timing_ms) {
+        Ok(artifact) => RunOutcome::Finished(Arc::new(artifact)),
+        Err(cause) => RunOutcome::Failed(failed(plan, cause)),
+    }
 }
 
-/// Why a run has no artifact, and whose doing it is when it is one reviewer's.
-type Verdictless = (Failure, Option<(ReviewerId, EngineName)>);
+fn artifact(
+    plan: &RunPlan,
+    mut lanes: Vec<LaneOutcome>,
+    timing_ms: u64,
+) -> Result<RunArtifact, Cause> {
+    if let Some(asked) = &plan.batch {
+        let batch = batch::conclude(plan, asked, lanes, timing_ms)?;
+        return Ok(RunArtifact::Batch(Box::new(batch)));
+    }
+    let only = lanes.pop().expect("a run without lanes of its own has one");
+    only.result.map(RunArtifact::Review)
+}
+
+/// Returns what had finished when the run was ended from outside.
+fn partial_artifact(
+    plan: &RunPlan,
+    lanes: Vec<LaneOutcome>,
+    timing_ms: u64,
+) -> Option<RunArtifact> {
+    let mut artifact = artifact(plan, lanes, timing_ms).ok()?;
+    let trust = match &mut artifact {
+        RunArtifact::Batch(batch) => &mut batch.trust,
+        RunArtifact::Review(review) => &mut review.trust,
+    };
+    let known = std::mem::take(&mut trust.reasons);
+    *trust = Trust::from_reasons(known.into_iter().chain([TrustReason::Interrupted]));
+    Some(artifact)
+}
+
+fn failed(plan: &RunPlan, cause: Cause) -> RunFailure {
+    RunFailure {
+        failure: cause.failure,
+        reviewer: cause.reviewer,
+        integrity: plan.integrity.clone(),
+        partial: None,
+    }
+}
 
 /// Returns the failure of a run that was ended from outside.
 pub(crate) fn interrupted(interrupt: Interrupt) -> Failure {
@@ -62,189 +163,31 @@ pub(crate) fn interrupted(interrupt: Interrupt) -> Failure {
     failure.reason(Reason::Interrupted)
 }
 
-fn strict_failure(plan: &RunPlan, entries: &[ReviewerEntry]) -> Option<Verdictless> {
-    if !plan.policy.strict {
-        return None;
-    }
-    // Reviewers that were stopped because another one failed are not the cause.
-    let causes: Vec<_> = failures(entries)
-        .filter(|entry| entry.error.reason != Some(Reason::Interrupted))
-        .collect();
-    (!causes.is_empty()).then(|| joint(entries, &causes, "Reviewer failed in strict mode"))
-}
-
-fn total_failure(entries: &[ReviewerEntry]) -> Option<Verdictless> {
-    let failed: Vec<_> = failures(entries).collect();
-    let nobody = !entries.is_empty() && failed.len() == entries.len();
-    nobody.then(|| joint(entries, &failed, "All reviewers failed"))
-}
-
-/// Returns the run's failure: the reviewer's own when it ran alone, else one that names each.
-fn joint(entries: &[ReviewerEntry], failed: &[&FailedReviewer], title: &str) -> Verdictless {
-    if let ([_], [only]) = (entries, failed) {
-        let who = (only.identity.id.clone(), only.identity.engine);
-        return (failure_of(&only.error), Some(who));
-    }
-    let list: Vec<_> = failed
+/// Returns one failure that names each of several and keeps what they have in common.
+fn join_failures(title: &str, named: impl IntoIterator<Item = (String, Failure)>) -> Failure {
+    let (names, failures): (Vec<_>, Vec<_>) = named.into_iter().unzip();
+    let list: Vec<_> = names
         .iter()
-        .map(|entry| format!("{}: {}", entry.identity.id, entry.error.message))
+        .zip(&failures)
+        .map(|(name, failure)| format!("{name}: {failure}"))
         .collect();
-    let mut failure = Failure::new(
+    let mut joint = Failure::new(
         ErrorCode::ReviewerFailed,
         format!("{title}: {}", list.join("; ")),
     );
-    let reason = failed.first().and_then(|entry| entry.error.reason);
-    if failed.iter().all(|entry| entry.error.reason == reason) {
-        failure.reason = reason;
+    if let Some((first, others)) = failures.split_first() {
+        let agree = |same: fn(&Failure, &Failure) -> bool| others.iter().all(|it| same(first, it));
+        if agree(|a, b| a.reason == b.reason) {
+            joint.reason = first.reason;
+        }
+        if agree(|a, b| a.hint == b.hint) {
+            joint.hint.clone_from(&first.hint);
+        }
+        if agree(|a, b| a.recovery == b.recovery) {
+            joint.recovery.clone_from(&first.recovery);
+        }
     }
-    (failure, None)
-}
-
-fn failure_of(error: &ReviewerError) -> Failure {
-    let own = error.exit_code != error.code.exit_code();
-    Failure {
-        code: error.code,
-        message: error.message.clone(),
-        reason: error.reason,
-        recovery: error.recovery.clone(),
-        hint: error.hint.clone(),
-        exit_code: own.then_some(error.exit_code),
-    }
-}
-
-/// Strict mode, after everybody answered: answers that could not be read, then bad locations.
-fn strict_doubt(plan: &RunPlan, entries: &[ReviewerEntry]) -> Option<Verdictless> {
-    if !plan.policy.strict {
-        return None;
-    }
-    let unread = |v: &ReviewValidation| !v.valid_schema || v.parse_mode == ParseMode::FallbackText;
-    if let Some(entry) = successes(entries).find(|entry| unread(&entry.validation)) {
-        let failure = Failure::new(
-            ErrorCode::ParseFailed,
-            format!(
-                "the answer of {} does not fit the result schema",
-                entry.identity.id
-            ),
-        )
-        .hint("Without --strict its text is shown as it is.");
-        return Some((failure, Some(identify(entry))));
-    }
-    let entry = successes(entries).find(|entry| !entry.validation.valid_locations)?;
-    let reasons: Vec<_> = entry.validation.invalid_locations.iter().collect();
-    let first = reasons.first().map_or("", |bad| bad.reason.as_str());
-    let failure = Failure::new(
-        ErrorCode::ValidationFailed,
-        format!(
-            "{} of the findings of {} point outside the change: {first}",
-            reasons.len(),
-            entry.identity.id
-        ),
-    )
-    .hint("Without --strict such findings are kept and marked.");
-    Some((failure, Some(identify(entry))))
-}
-
-fn identify(entry: &SuccessfulReviewer) -> (ReviewerId, EngineName) {
-    (entry.identity.id.clone(), entry.identity.engine)
-}
-
-fn artifact(plan: &RunPlan, mut entries: Vec<ReviewerEntry>, timing_ms: u64) -> ReviewArtifact {
-    let locator = Locator::new(&plan.scope, &LocalDisk);
-    let answers: Vec<_> = successes(&entries).collect();
-    let reviews: Vec<_> = answers
-        .iter()
-        .map(|answer| Review {
-            id: &answer.identity.id,
-            result: &answer.result,
-            validation: &answer.validation,
-        })
-        .collect();
-    let ground = Ground {
-        locator: &locator,
-        patch: &plan.patch,
-        source: plan.source.as_ref(),
-    };
-    let conclusion = answer::conclude(&reviews, entries.len(), &plan.integrity, ground);
-    let received = answers.iter().filter_map(|answer| answer.sent.as_deref());
-    let coverage = answer::worst_coverage(&plan.coverage, received);
-    let trust = answer::assess(&entries, &coverage, plan.doubts.iter().copied());
-    let failed = failures(&entries).map(|entry| {
-        let (id, message) = (&entry.identity.id, &entry.error.message);
-        format!("Reviewer {id} failed: {message}")
-    });
-    let warnings = plan.warnings.iter().cloned().chain(failed).collect();
-    // Consumers of a single review find its facts at the top as well.
-    let (engine, raw_text) = match (entries.as_slice(), answers.as_slice()) {
-        ([_], [alone]) => (Some(alone.identity.engine), alone.raw_text.clone()),
-        _ => (None, None),
-    };
-    if !plan.integrity.is_empty() {
-        entries.push(integrity_entry(&plan.integrity, &locator));
-    }
-    ReviewArtifact {
-        schema_version: ARTIFACT_SCHEMA_VERSION,
-        engine,
-        reviewers: entries,
-        cwd: plan.cwd.clone(),
-        target: plan.target.as_ref().clone(),
-        result: conclusion.result,
-        raw_text,
-        validation: conclusion.validation,
-        warnings,
-        trust,
-        coverage,
-        clusters: conclusion.clusters,
-        timing_ms: Some(timing_ms),
-    }
-}
-
-/// Returns the entry under which diffwarden's own findings stand.
-fn integrity_entry(findings: &[Finding], locator: &Locator<'_>) -> ReviewerEntry {
-    let explanation = match findings.len() {
-        1 => "diffwarden's own checks of the change found 1 problem.".to_owned(),
-        count => format!("diffwarden's own checks of the change found {count} problems."),
-    };
-    let result = ReviewResult {
-        findings: findings.to_vec(),
-        overall_correctness: Verdict::Incorrect.as_str().to_owned(),
-        overall_explanation: explanation,
-        overall_confidence_score: Score(1.0),
-    };
-    let validation = answer::validate(&result, ParseMode::ToolOutput, true, locator);
-    ReviewerEntry::Success(Box::new(SuccessfulReviewer {
-        identity: ReviewerIdentity {
-            id: ReviewerId(INTEGRITY_ID.to_owned()),
-            engine: EngineName::Surface,
-            status: ReviewerStatus::Success,
-            transport: None,
-            profile: None,
-            provider: None,
-            model: None,
-            effort: None,
-        },
-        result,
-        validation,
-        timing_ms: None,
-        raw_text: None,
-        preflight: None,
-        adapter_metadata: None,
-        usage: None,
-        sent: None,
-    }))
-}
-
-fn failures(entries: &[ReviewerEntry]) -> impl Iterator<Item = &FailedReviewer> {
-    entries.iter().filter_map(|entry| match entry {
-        ReviewerEntry::Failed(entry) => Some(entry.as_ref()),
-        ReviewerEntry::Success(_) => None,
-    })
-}
-
-fn successes(entries: &[ReviewerEntry]) -> impl Iterator<Item = &SuccessfulReviewer> {
-    entries.iter().filter_map(|entry| match entry {
-        ReviewerEntry::Success(entry) => Some(entry.as_ref()),
-        ReviewerEntry::Failed(_) => None,
-    })
+    joint
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::model::{ErrorCode, Failure, Reason, ReviewerEntry};
 use crate::plan::RunPlan;
 use crate::reviewer::{Reviewer, failed_entry};
 use crate::schedule::Slot;
+use crate::shared::Shared;
 use crate::supervisor::Supervisor;
 
 /// One way of looking at the change.
@@ -30,6 +31,7 @@ impl Lane {
     pub(crate) fn new(
         position: usize,
         plan: &Arc<RunPlan>,
+        shared: &Arc<Shared>,
         supervisor: Addr<Supervisor>,
         aggregator: Addr<Aggregator>,
     ) -> Self {
@@ -39,7 +41,8 @@ impl Lane {
                     lane: position,
                     reviewer,
                 };
-                Reviewer::new(Arc::clone(plan), slot, aggregator.clone()).start()
+                let (plan, shared) = (Arc::clone(plan), Arc::clone(shared));
+                Reviewer::new(plan, slot, shared, aggregator.clone()).start()
             })
             .collect();
         Self {

@@ -42,6 +42,7 @@ mod process;
 mod reviewer;
 mod run_dir;
 mod schedule;
+mod shared;
 mod supervisor;
 #[cfg(test)]
 mod testing;
@@ -57,9 +58,6 @@ mod tests;
 /// still go on, so the caller should end the program with `process::exit`.
 pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> RunOutcome {
     let plan = Arc::new(plan);
-    if plan.lanes.len() != 1 {
-        return failed(&plan, several_lanes());
-    }
     // One thread and one arbiter: every actor sees the same order of events, and stopping leaves
     // no other thread behind that still owns a child.
     let runtime = match tokio::runtime::Builder::new_current_thread()
@@ -117,18 +115,9 @@ async fn supervise(
 
 fn failed(plan: &RunPlan, failure: Failure) -> RunOutcome {
     RunOutcome::Failed(RunFailure {
-        failure,
-        reviewer: None,
         integrity: plan.integrity.clone(),
+        ..RunFailure::from(failure)
     })
-}
-
-fn several_lanes() -> Failure {
-    Failure::new(
-        ErrorCode::InvalidCli,
-        "a run of several lanes is not possible yet",
-    )
-    .hint("Run one review for each focus.")
 }
 
 fn no_runtime(error: &std::io::Error) -> Failure {

@@ -23,7 +23,7 @@ pub(crate) struct Interrupted(pub(crate) Interrupt);
 #[rtype(result = "()")]
 pub(crate) struct Permit(pub(crate) usize);
 
-/// Supervisor to lane: end everything that runs.
+/// Supervisor to lane: end everything of it that runs.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(crate) struct StopLane(pub(crate) StopLevel);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::model::{
-    Coverage, EngineName, Finding, LineRange, Patch, RepoPath, ReviewLane, ReviewTarget,
-    ReviewerId, Transport, TrustReason,
+    Coverage, EngineName, Finding, LineRange, Patch, RepoPath, ReviewLane, ReviewPlan,
+    ReviewTarget, ReviewerId, Transport, TrustReason,
 };
 use crate::prompt::{PromptBuilder, PromptShape};
 use crate::source::SourceReader;
@@ -26,6 +26,9 @@ pub struct RunPlan {
     pub coverage: Coverage,
     /// The ways of looking at it; one for a run without `--focus`.
     pub lanes: Vec<LanePlan>,
+    /// What was asked for with `--focus`. With it the artifact is a batch, however many lanes
+    /// there are.
+    pub batch: Option<ReviewPlan>,
     /// Who looks; every lane has all of them. Empty when there is nothing to review.
     pub reviewers: Vec<ReviewerPlan>,
     /// What diffwarden itself found in the change; empty when `surface` runs.
@@ -83,7 +86,7 @@ pub struct ReviewerPlan {
     pub timeout: Option<Duration>,
     /// What its transport can take.
     pub prompt: PromptShape,
-    /// The engine itself.
+    /// The engine itself. Reviewers that share an instance share its preflight.
     pub engine: Arc<dyn Engine>,
 }
 
@@ -92,8 +95,12 @@ pub struct ReviewerPlan {
 pub struct Policy {
     /// Any failure is fatal (SPEC 10, 13).
     pub strict: bool,
-    /// How many reviewers run at a time.
+    /// How many reviewers run at a time, over all lanes.
     pub max_concurrency: usize,
+    /// How many reviewers of one engine run at a time; `None` for no limit of its own.
+    pub max_concurrency_per_engine: Option<usize>,
+    /// The time of the whole run; whoever has not finished by then is ended.
+    pub max_time: Option<Duration>,
     /// How long a child may take to end after it was asked to.
     pub grace: Duration,
     /// How many bytes of each stream of a child are taken before it is ended.
@@ -105,6 +112,8 @@ impl Default for Policy {
         Self {
             strict: false,
             max_concurrency: 8,
+            max_concurrency_per_engine: None,
+            max_time: None,
             grace: Duration::from_secs(2),
             max_output: 64 << 20,
         }

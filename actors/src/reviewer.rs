@@ -32,23 +32,31 @@ use crate::process::{Halt, Leash, collect, converse, crashed};
 use crate::prompt::Prompt;
 use crate::run_dir::RunDir;
 use crate::schedule::{Slot, StopLevel};
+use crate::shared::Shared;
 
 /// Timers cannot be set further ahead than about two years; nobody waits for one.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Owns one session.
 pub(crate) struct Reviewer {
     plan: Arc<RunPlan>,
     slot: Slot,
+    shared: Arc<Shared>,
     stop: watch::Sender<StopLevel>,
     aggregator: Addr<Aggregator>,
 }
 
 impl Reviewer {
-    pub(crate) fn new(plan: Arc<RunPlan>, slot: Slot, aggregator: Addr<Aggregator>) -> Self {
+    pub(crate) fn new(
+        plan: Arc<RunPlan>,
+        slot: Slot,
+        shared: Arc<Shared>,
+        aggregator: Addr<Aggregator>,
+    ) -> Self {
         Self {
             plan,
             slot,
+            shared,
             stop: watch::Sender::new(StopLevel::Run),
             aggregator,
         }
@@ -78,14 +86,16 @@ impl Handler<Review> for Reviewer {
     fn handle(&mut self, _: Review, _: &mut Self::Context) -> Self::Result {
         let permitted = Instant::now();
         let timeout = self.plan.reviewers[self.slot.reviewer].timeout;
+        let own_end = timeout.map(|timeout| permitted + timeout.min(LONGEST_TIMEOUT));
         let session = Session {
             plan: Arc::clone(&self.plan),
             slot: self.slot,
+            shared: Arc::clone(&self.shared),
             aggregator: self.aggregator.clone(),
             permitted,
             leash: Leash {
                 stop: self.stop.subscribe(),
-                deadline: timeout.map(|timeout| permitted + timeout.min(LONGEST_TIMEOUT)),
+                deadline: own_end.into_iter().chain(self.shared.deadline).min(),
                 grace: self.plan.policy.grace,
                 max_output: self.plan.policy.max_output,
             },
@@ -98,6 +108,7 @@ impl Handler<Review> for Reviewer {
 struct Session {
     plan: Arc<RunPlan>,
     slot: Slot,
+    shared: Arc<Shared>,
     aggregator: Addr<Aggregator>,
     permitted: Instant,
     leash: Leash,
@@ -126,7 +137,8 @@ impl Session {
         loop {
             effect = match effect {
                 Effect::Preflight => {
-                    let outcome = self.preflight().await;
+                    let preflight = self.shared.preflight(self.slot.reviewer);
+                    let outcome = preflight.get(self.leash.clone(), self.preflight()).await;
                     let outcome = outcome.map_err(|halt| self.failure(halt, Phase::Preflight));
                     self.observe(Fact::PreflightDone {
                         ok: outcome.is_ok(),
@@ -316,6 +328,9 @@ impl Session {
                     Phase::Preflight => "preflight",
                     Phase::Run => "run",
                 };
+                if self.shared.deadline.is_some() && self.leash.deadline == self.shared.deadline {
+                    return out_of_time(&format!("during {phase}: {id}"));
+                }
                 Failure::new(
                     ErrorCode::Timeout,
                     format!("Reviewer timed out during {phase}: {id}"),
@@ -352,6 +367,16 @@ impl Session {
             })),
         }
     }
+}
+
+/// Returns the failure of a reviewer that the run's own time did not suffice for.
+pub(crate) fn out_of_time(when: &str) -> Failure {
+    Failure::new(
+        ErrorCode::Timeout,
+        format!("The time of the whole run was over {when}"),
+    )
+    .reason(Reason::MaxTime)
+    .hint("Give the run more time with --max-time, or ask fewer reviewers.")
 }
 
 /// Returns the entry of a reviewer that failed.

@@ -2,10 +2,12 @@
 //!
 //! Pure. The supervisor owns the one [`Schedule`] of a run, tells it what happened and carries out
 //! the [`Step`]s it answers with. What must stay true: every slot is started at most once, every
-//! slot ends exactly once (by itself or skipped), at most `limit` run at a time, and
+//! slot ends exactly once (by itself or skipped), no more run at a time than the limits say, and
 //! [`Step::Conclude`] comes exactly once, as the last step of the run.
 
 use std::collections::VecDeque;
+
+use crate::model::EngineName;
 
 /// One reviewer in one lane, by their positions in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,28 +38,66 @@ pub(crate) enum Step {
     Skip(Slot),
     /// End everything that runs.
     Stop(StopLevel),
+    /// End what runs in this lane; it has failed already.
+    StopLane(usize),
     /// Nothing runs and nothing waits: make the outcome.
     Conclude,
 }
 
-/// The queue, the permits and the stop level of one run.
+/// How many slots run at a time; 0 counts as 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Of all.
+    pub(crate) total: usize,
+    /// Of one engine's.
+    pub(crate) per_engine: usize,
+}
+
+/// The queues, the permits and the stop level of one run.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    waiting: VecDeque<Slot>,
+    /// One queue per engine, so that a busy engine holds up nobody else.
+    queues: Vec<Queue>,
+    /// The queue of each reviewer, by its position.
+    queue_of: Vec<usize>,
     running: Vec<Slot>,
-    limit: usize,
+    limits: Limits,
     strict: bool,
     level: StopLevel,
     concluded: bool,
 }
 
+/// The slots of one engine.
+#[derive(Debug, Default)]
+struct Queue {
+    /// Each with its turn in the order of the whole run.
+    waiting: VecDeque<(usize, Slot)>,
+    running: usize,
+}
+
 impl Schedule {
-    /// Creates the schedule of every (lane, reviewer) pair; a `limit` of 0 counts as 1.
-    pub(crate) fn new(lanes: usize, reviewers: usize, limit: usize, strict: bool) -> Self {
+    /// Creates the schedule of every (lane, reviewer) pair; `engines` names the reviewers' engines.
+    pub(crate) fn new(lanes: usize, engines: &[EngineName], limits: Limits, strict: bool) -> Self {
+        let mut kinds: Vec<EngineName> = Vec::new();
+        let mut queue_of = Vec::new();
+        for engine in engines {
+            let known = kinds.iter().position(|kind| kind == engine);
+            queue_of.push(known.unwrap_or(kinds.len()));
+            if known.is_none() {
+                kinds.push(*engine);
+            }
+        }
+        let mut queues: Vec<Queue> = kinds.iter().map(|_| Queue::default()).collect();
+        for (turn, slot) in fair_order(lanes, engines.len()).enumerate() {
+            queues[queue_of[slot.reviewer]]
+                .waiting
+                .push_back((turn, slot));
+        }
         Self {
-            waiting: fair_order(lanes, reviewers),
+            queues,
+            queue_of,
             running: Vec::new(),
-            limit: limit.max(1),
+            limits,
             strict,
             level: StopLevel::Run,
             concluded: false,
@@ -69,16 +109,17 @@ impl Schedule {
         self.advance()
     }
 
-    /// Takes note that a slot ended. In strict mode the first failure stops the others: their
-    /// answers could not change the outcome any more, and they cost money.
+    /// Takes note that a slot ended. In strict mode the first failure ends its lane: the others'
+    /// answers could not change the lane's outcome any more, and they cost money.
     pub(crate) fn ended(&mut self, slot: Slot, succeeded: bool) -> Vec<Step> {
         let before = self.running.len();
         self.running.retain(|&other| other != slot);
         if self.running.len() == before {
             return Vec::new();
         }
+        self.queues[self.queue_of[slot.reviewer]].running -= 1;
         let mut steps = if self.strict && !succeeded {
-            self.raise(StopLevel::Gracefully)
+            self.give_up(slot.lane)
         } else {
             Vec::new()
         };
@@ -88,28 +129,54 @@ impl Schedule {
 
     /// Raises the stop level; a lower or equal level changes nothing.
     pub(crate) fn stop(&mut self, level: StopLevel) -> Vec<Step> {
-        let mut steps = self.raise(level);
+        let mut steps = Vec::new();
+        if level > self.level {
+            self.level = level;
+            if !self.running.is_empty() {
+                steps.push(Step::Stop(level));
+            }
+            steps.extend(self.skip(|_| true));
+        }
         steps.extend(self.advance());
         steps
     }
 
-    fn raise(&mut self, level: StopLevel) -> Vec<Step> {
-        if level <= self.level {
-            return Vec::new();
-        }
-        self.level = level;
-        let mut steps = Vec::new();
-        if !self.running.is_empty() {
-            steps.push(Step::Stop(level));
-        }
-        steps.extend(self.waiting.drain(..).map(Step::Skip));
+    /// Lets nobody begin any more. Whoever runs has the same deadline and ends by itself.
+    pub(crate) fn expire(&mut self) -> Vec<Step> {
+        let mut steps = self.skip(|_| true);
+        steps.extend(self.advance());
         steps
+    }
+
+    fn give_up(&mut self, lane: usize) -> Vec<Step> {
+        let mut steps = Vec::new();
+        if self.running.iter().any(|slot| slot.lane == lane) {
+            steps.push(Step::StopLane(lane));
+        }
+        steps.extend(self.skip(|slot| slot.lane == lane));
+        steps
+    }
+
+    /// Takes the waiting slots that `is_out` names out of the queues, in the order of their turns.
+    fn skip(&mut self, is_out: impl Fn(Slot) -> bool) -> Vec<Step> {
+        let mut out = Vec::new();
+        for queue in &mut self.queues {
+            queue.waiting.retain(|&(turn, slot)| {
+                let stays = !is_out(slot);
+                if !stays {
+                    out.push((turn, slot));
+                }
+                stays
+            });
+        }
+        out.sort_unstable();
+        out.into_iter().map(|(_, slot)| Step::Skip(slot)).collect()
     }
 
     fn advance(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
-        while self.running.len() < self.limit
-            && let Some(slot) = self.waiting.pop_front()
+        while self.running.len() < self.limits.total.max(1)
+            && let Some(slot) = self.next()
         {
             self.running.push(slot);
             steps.push(Step::Start(slot));
@@ -120,19 +187,28 @@ impl Schedule {
         }
         steps
     }
+
+    /// Takes the first slot in turn whose engine has a permit left.
+    fn next(&mut self) -> Option<Slot> {
+        let limit = self.limits.per_engine.max(1);
+        let free = self.queues.iter_mut().filter(|queue| queue.running < limit);
+        let queue = free
+            .filter(|queue| !queue.waiting.is_empty())
+            .min_by_key(|queue| queue.waiting.front().map(|&(turn, _)| turn))?;
+        queue.running += 1;
+        queue.waiting.pop_front().map(|(_, slot)| slot)
+    }
 }
 
 /// Returns every pair in rounds. Each round gives every lane one reviewer, and each lane begins
 /// with another one, so that neither a lane nor a provider is served first as a whole.
-fn fair_order(lanes: usize, reviewers: usize) -> VecDeque<Slot> {
-    (0..reviewers)
-        .flat_map(|round| {
-            (0..lanes).map(move |lane| Slot {
-                lane,
-                reviewer: (round + lane) % reviewers,
-            })
+fn fair_order(lanes: usize, reviewers: usize) -> impl Iterator<Item = Slot> {
+    (0..reviewers).flat_map(move |round| {
+        (0..lanes).map(move |lane| Slot {
+            lane,
+            reviewer: (round + lane) % reviewers,
         })
-        .collect()
+    })
 }
 
 #[cfg(test)]
@@ -147,9 +223,21 @@ mod tests {
         Slot { lane: 0, reviewer }
     }
 
+    fn limits(total: usize) -> Limits {
+        Limits {
+            total,
+            per_engine: usize::MAX,
+        }
+    }
+
+    fn schedule(lanes: usize, reviewers: usize, total: usize, strict: bool) -> Schedule {
+        let engines = vec![EngineName::Fake; reviewers];
+        Schedule::new(lanes, &engines, limits(total), strict)
+    }
+
     #[test]
     fn starts_up_to_the_limit_in_order_and_passes_permits_on() {
-        let mut schedule = Schedule::new(1, 3, 2, false);
+        let mut schedule = schedule(1, 3, 2, false);
         assert_eq!(
             schedule.begin(),
             [Step::Start(slot(0)), Step::Start(slot(1))]
@@ -160,24 +248,58 @@ mod tests {
     }
 
     #[test]
-    fn concludes_at_once_without_reviewers() {
-        assert_eq!(Schedule::new(1, 0, 8, false).begin(), [Step::Conclude]);
-    }
-
-    #[test]
-    fn a_strict_failure_stops_the_running_and_skips_the_waiting() {
-        let mut schedule = Schedule::new(1, 3, 2, true);
-        schedule.begin();
+    fn a_busy_engine_holds_up_nobody_else() {
+        use EngineName::{Claude, Codex};
+        let limits = Limits {
+            total: 8,
+            per_engine: 1,
+        };
+        let mut schedule = Schedule::new(1, &[Codex, Codex, Claude, Codex], limits, false);
         assert_eq!(
-            schedule.ended(slot(0), false),
-            [Step::Stop(StopLevel::Gracefully), Step::Skip(slot(2))]
+            schedule.begin(),
+            [Step::Start(slot(0)), Step::Start(slot(2))]
+        );
+        assert_eq!(schedule.ended(slot(2), true), []);
+        assert_eq!(schedule.ended(slot(0), true), [Step::Start(slot(1))]);
+        assert_eq!(
+            schedule.stop(StopLevel::Gracefully),
+            [Step::Stop(StopLevel::Gracefully), Step::Skip(slot(3))]
         );
         assert_eq!(schedule.ended(slot(1), false), [Step::Conclude]);
     }
 
     #[test]
+    fn concludes_at_once_without_reviewers() {
+        assert_eq!(schedule(1, 0, 8, false).begin(), [Step::Conclude]);
+    }
+
+    #[test]
+    fn a_strict_failure_stops_the_running_and_skips_the_waiting_of_its_lane() {
+        let mut schedule = schedule(2, 2, 3, true);
+        let at = |lane, reviewer| Slot { lane, reviewer };
+        assert_eq!(
+            schedule.begin(),
+            [at(0, 0), at(1, 1), at(0, 1)].map(Step::Start)
+        );
+        assert_eq!(
+            schedule.ended(at(0, 0), false),
+            [Step::StopLane(0), Step::Start(at(1, 0))]
+        );
+        assert_eq!(schedule.ended(at(0, 1), false), []);
+        assert_eq!(schedule.ended(at(1, 1), true), []);
+        assert_eq!(schedule.ended(at(1, 0), true), [Step::Conclude]);
+
+        let mut schedule = self::schedule(1, 3, 1, true);
+        schedule.begin();
+        assert_eq!(
+            schedule.ended(slot(0), false),
+            [Step::Skip(slot(1)), Step::Skip(slot(2)), Step::Conclude]
+        );
+    }
+
+    #[test]
     fn the_second_interrupt_escalates_and_a_third_changes_nothing() {
-        let mut schedule = Schedule::new(1, 2, 1, false);
+        let mut schedule = schedule(1, 2, 1, false);
         schedule.begin();
         assert_eq!(
             schedule.stop(StopLevel::Gracefully),
@@ -190,9 +312,20 @@ mod tests {
     }
 
     #[test]
+    fn when_the_time_is_over_nobody_begins_and_nobody_is_stopped() {
+        let mut schedule = schedule(1, 3, 1, false);
+        schedule.begin();
+        assert_eq!(
+            schedule.expire(),
+            [Step::Skip(slot(1)), Step::Skip(slot(2))]
+        );
+        assert_eq!(schedule.ended(slot(0), true), [Step::Conclude]);
+        assert_eq!(schedule.expire(), []);
+    }
+
+    #[test]
     fn every_lane_gets_a_turn_in_every_round() {
-        let order: Vec<_> = fair_order(2, 3).into();
-        let pairs: Vec<_> = order.iter().map(|s| (s.lane, s.reviewer)).collect();
+        let pairs: Vec<_> = fair_order(2, 3).map(|s| (s.lane, s.reviewer)).collect();
         assert_eq!(pairs, [(0, 0), (1, 1), (0, 1), (1, 2), (0, 2), (1, 0)]);
     }
 
@@ -203,12 +336,18 @@ mod tests {
         fn every_slot_ends_once_whatever_happens(
             lanes in 1_usize..4,
             reviewers in 0_usize..6,
-            limit in 0_usize..5,
+            (total, per_engine) in (0_usize..5, 0_usize..4),
             strict: bool,
             events in prop::collection::vec((0_usize..8, any::<bool>(), 0_usize..12), 0..60),
         ) {
-            let mut schedule = Schedule::new(lanes, reviewers, limit, strict);
-            let mut running = Vec::new();
+            let engines = &EngineName::ALL.repeat(2)[..reviewers];
+            let engines: Vec<_> = engines.iter().map(|engine| match engine {
+                EngineName::Claude | EngineName::Droid => EngineName::Cursor,
+                other => *other,
+            }).collect();
+            let limits = Limits { total, per_engine };
+            let mut schedule = Schedule::new(lanes, &engines, limits, strict);
+            let mut running: Vec<Slot> = Vec::new();
             let mut begun = BTreeSet::new();
             let mut ended = BTreeSet::new();
             let mut concluded = 0;
@@ -227,11 +366,15 @@ mod tests {
                             prop_assert!(!begun.contains(&slot));
                             prop_assert!(ended.insert(slot));
                         }
-                        Step::Stop(_) => {}
+                        Step::Stop(_) | Step::StopLane(_) => {}
                         Step::Conclude => concluded += 1,
                     }
                 }
-                prop_assert!(running.len() <= limit.max(1));
+                prop_assert!(running.len() <= total.max(1));
+                for engine in &engines {
+                    let of_engine = running.iter().filter(|s| engines[s.reviewer] == *engine);
+                    prop_assert!(of_engine.count() <= per_engine.max(1));
+                }
                 if running.is_empty() {
                     break;
                 }
@@ -239,6 +382,7 @@ mod tests {
                 steps = match signal {
                     0 => schedule.stop(StopLevel::Gracefully),
                     1 => schedule.stop(StopLevel::Now),
+                    2 => schedule.expire(),
                     _ => {
                         let slot = running.swap_remove(pick % running.len());
                         prop_assert!(ended.insert(slot));

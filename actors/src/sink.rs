@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::model::{Failure, Frame, Reason, ReviewArtifact};
+use crate::model::{Failure, Frame, Reason, RunArtifact};
 
 /// How long an interrupted run waits for its sinks. A reader that stalls must not keep a program
 /// alive that was told to end.
@@ -40,7 +40,7 @@ pub trait Sink: Send {
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunOutcome {
     /// With an artifact, perhaps of a partial review.
-    Finished(Arc<ReviewArtifact>),
+    Finished(Arc<RunArtifact>),
     /// Without one.
     Failed(RunFailure),
 }
@@ -54,6 +54,20 @@ pub struct RunFailure {
     pub reviewer: Option<(crate::model::ReviewerId, crate::model::EngineName)>,
     /// What diffwarden itself found; it is kept when every reviewer fails.
     pub integrity: Vec<crate::model::Finding>,
+    /// What had finished when the run was ended from outside, if at least one reviewer had
+    /// answered. It is not the run's result and goes to `--out` only.
+    pub partial: Option<Arc<RunArtifact>>,
+}
+
+impl From<Failure> for RunFailure {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            reviewer: None,
+            integrity: Vec::new(),
+            partial: None,
+        }
+    }
 }
 
 /// What can end a run from outside.
@@ -306,11 +320,8 @@ mod tests {
     }
 
     fn outcome(reason: Reason) -> RunOutcome {
-        RunOutcome::Failed(RunFailure {
-            failure: Failure::new(ErrorCode::ReviewerFailed, "over").reason(reason),
-            reviewer: None,
-            integrity: Vec::new(),
-        })
+        let failure = Failure::new(ErrorCode::ReviewerFailed, "over").reason(reason);
+        RunOutcome::Failed(failure.into())
     }
 
     #[test]

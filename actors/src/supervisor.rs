@@ -1,4 +1,4 @@
-//! The supervisor of a run: plan, permits, stop level, exit policy.
+//! The supervisor of a run: plan, permits, stop level, the run's deadline, exit policy.
 //!
 //! ```text
 //!  signals, sinks ── Interrupted ──► Supervisor ── Permit, StopLane ──► Lane ── Review, StopReview ──► Reviewer
@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use actix::prelude::*;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::aggregator::Aggregator;
 use crate::conclude::interrupted;
@@ -26,8 +27,9 @@ use crate::messages::{
 };
 use crate::model::{ErrorCode, Failure, Reason};
 use crate::plan::RunPlan;
-use crate::reviewer::failed_entry;
-use crate::schedule::{Schedule, Slot, Step, StopLevel};
+use crate::reviewer::{LONGEST_TIMEOUT, failed_entry, out_of_time};
+use crate::schedule::{Limits, Schedule, Slot, Step, StopLevel};
+use crate::shared::Shared;
 use crate::sink::{Interrupt, Publisher, RunFailure, RunOutcome};
 
 /// Owns the schedule of one run.
@@ -38,6 +40,7 @@ pub(crate) struct Supervisor {
     aggregator: Addr<Aggregator>,
     /// What ended the run first.
     interrupt: Option<Interrupt>,
+    is_out_of_time: bool,
     signals: usize,
     done: Option<oneshot::Sender<RunOutcome>>,
 }
@@ -45,9 +48,14 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     pub(crate) fn new(plan: Arc<RunPlan>, publisher: Publisher) -> Self {
         let policy = plan.policy;
-        let (lanes, reviewers) = (plan.lanes.len(), plan.reviewers.len());
+        let engines: Vec<_> = plan.reviewers.iter().map(|it| it.engine_name).collect();
+        let limits = Limits {
+            total: policy.max_concurrency,
+            per_engine: policy.max_concurrency_per_engine.unwrap_or(usize::MAX),
+        };
         Self {
-            schedule: Schedule::new(lanes, reviewers, policy.max_concurrency, policy.strict),
+            schedule: Schedule::new(plan.lanes.len(), &engines, limits, policy.strict),
+            is_out_of_time: false,
             lanes: Vec::new(),
             aggregator: Aggregator::new(Arc::clone(&plan), publisher).start(),
             plan,
@@ -67,6 +75,9 @@ impl Supervisor {
                         lane.do_send(StopLane(level));
                     }
                 }
+                Step::StopLane(lane) => {
+                    self.lanes[lane].do_send(StopLane(StopLevel::Gracefully));
+                }
                 Step::Conclude => self.conclude(ctx),
             }
         }
@@ -77,6 +88,9 @@ impl Supervisor {
         let reviewer = &self.plan.reviewers[slot.reviewer];
         let failure = match self.interrupt {
             Some(interrupt) => interrupted(interrupt),
+            None if self.is_out_of_time => {
+                out_of_time(&format!("before its turn came: {}", reviewer.id))
+            }
             None => Failure::new(
                 ErrorCode::ReviewerFailed,
                 "not run, because another reviewer failed in strict mode",
@@ -112,12 +126,23 @@ impl Handler<Start> for Supervisor {
     fn handle(&mut self, Start(done): Start, ctx: &mut Self::Context) {
         self.done = Some(done);
         self.aggregator.do_send(RunBegan);
+        let max_time = self.plan.policy.max_time;
+        let max_time = max_time.map(|time| time.min(LONGEST_TIMEOUT));
+        let deadline = max_time.map(|time| Instant::now() + time);
+        let shared = Arc::new(Shared::new(&self.plan, deadline));
         self.lanes = (0..self.plan.lanes.len())
             .map(|lane| {
-                let supervisor = ctx.address();
-                Lane::new(lane, &self.plan, supervisor, self.aggregator.clone()).start()
+                let (supervisor, aggregator) = (ctx.address(), self.aggregator.clone());
+                Lane::new(lane, &self.plan, &shared, supervisor, aggregator).start()
             })
             .collect();
+        if let Some(time) = max_time {
+            ctx.run_later(time, |supervisor, ctx| {
+                supervisor.is_out_of_time = true;
+                let steps = supervisor.schedule.expire();
+                supervisor.carry_out(steps, ctx);
+            });
+        }
         let steps = self.schedule.begin();
         self.carry_out(steps, ctx);
     }
@@ -163,5 +188,6 @@ pub(crate) fn internal_error(plan: &RunPlan) -> RunOutcome {
         .hint("This is a defect of diffwarden; please report it."),
         reviewer: None,
         integrity: plan.integrity.clone(),
+        partial: None,
     })
 }

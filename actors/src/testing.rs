@@ -190,6 +190,7 @@ pub(crate) fn plan(reviewers: Vec<ReviewerPlan>) -> RunPlan {
         lanes: vec![LanePlan {
             lane: ReviewLane::overview(),
         }],
+        batch: None,
         reviewers,
         integrity: Vec::new(),
         doubts: Vec::new(),

@@ -12,11 +12,14 @@ use crate::engine::{
 };
 use crate::interrupt::{REAL_SIGNALS, Signals};
 use crate::model::{
-    ErrorCode, Failure, Frame, Reason, ReviewArtifact, ReviewEvent, ReviewerEntry, TrustReason,
+    ErrorCode, Failure, Frame, Reason, ReviewArtifact, ReviewEvent, ReviewerEntry, RunArtifact,
+    TrustReason,
 };
 use crate::plan::RunPlan;
 use crate::sink::{Interrupt, InterruptSender, RunFailure, RunOutcome, SinkSet, interrupt_channel};
 use crate::testing::{Recorder, TestEngine, answer, finding, plan, reviewer, until_cancelled};
+
+mod lanes;
 
 /// A run that is still going after this long never ends.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -29,7 +32,10 @@ struct Seen {
 impl Seen {
     fn artifact(&self) -> &ReviewArtifact {
         match &self.outcome {
-            RunOutcome::Finished(artifact) => artifact,
+            RunOutcome::Finished(artifact) => match artifact.as_ref() {
+                RunArtifact::Review(artifact) => artifact,
+                RunArtifact::Batch(_) => panic!("one lane makes no batch"),
+            },
             RunOutcome::Failed(failed) => panic!("no artifact: {}", failed.failure),
         }
     }
@@ -76,6 +82,9 @@ fn word(frame: &Frame) -> String {
         ReviewEvent::ReviewerStarted { reviewer_id } => format!("started {reviewer_id}"),
         ReviewEvent::ReviewerResult { reviewer_id, .. } => format!("result {reviewer_id}"),
         ReviewEvent::ReviewerFailed { reviewer_id, .. } => format!("failed {reviewer_id}"),
+        ReviewEvent::BatchStarted { plan, .. } => format!("batch of {}", plan.lanes.len()),
+        ReviewEvent::LaneFinished { .. } => "lane finished".to_owned(),
+        ReviewEvent::LaneFailed { .. } => "lane failed".to_owned(),
         ReviewEvent::FinalResult { .. } | ReviewEvent::Error { .. } => "terminal".to_owned(),
     }
 }
@@ -498,21 +507,12 @@ fn the_door_runs_a_system_and_does_not_wait_for_hung_work() {
     let RunOutcome::Finished(artifact) = &outcome else {
         panic!("no artifact");
     };
+    let RunArtifact::Review(artifact) = artifact.as_ref() else {
+        panic!("one lane makes no batch");
+    };
     assert_eq!(
         artifact.warnings,
         ["Reviewer hung failed: Reviewer timed out during run: hung"]
     );
     sinks.finish(&outcome).unwrap();
-}
-
-#[test]
-fn several_lanes_are_refused_for_now() {
-    let mut plan = plan(vec![]);
-    plan.lanes.push(plan.lanes[0].clone());
-    let (interrupts, receiver) = interrupt_channel();
-    let sinks = SinkSet::spawn(vec![], interrupts);
-    let RunOutcome::Failed(failed) = crate::run(plan, &sinks, receiver) else {
-        panic!("several lanes ran");
-    };
-    assert_eq!(failed.failure.exit_code(), 2);
 }

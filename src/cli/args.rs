@@ -34,6 +34,7 @@ const EXAMPLES: &str = "\
 Examples:
   diffwarden review --reviewer surface          scan what is not committed yet; needs no account
   diffwarden review --target base:main          ask the configured reviewers about this branch
+  diffwarden review --focus errors              the same, and once more with a focus
   diffwarden review --target commit:HEAD --reviewer codex --json --out review.json
   diffwarden review --reviewer-set deep --agent text for a coding agent to act on";
 
@@ -50,7 +51,8 @@ Exit codes:
   2  the command line or the configuration is wrong; nothing was run
   3  no review could be made
   4  --strict: an answer could not be read, or points outside the change
-  129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM
+  129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM; the first asks the reviewers to end, a
+     second one ends them at once. What had finished goes to the file of --out
 
 Errors are told on stderr. With --json they are also one JSON object on stdout,
 with --ndjson the last frame on stdout.
@@ -99,6 +101,30 @@ pub(super) struct Review {
     /// Each reviewer's budget, preflight included
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub(super) timeout: Option<String>,
+
+    /// Look at the whole change for one thing only, in a lane of its own; repeat for several
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) focus: Vec<String>,
+
+    /// With --focus, review without a focus too, whatever the config says (the default)
+    #[arg(long)]
+    pub(super) overview: bool,
+
+    /// With --focus, leave out the review without a focus
+    #[arg(long)]
+    pub(super) no_overview: bool,
+
+    /// How many reviewers run at a time, over all lanes: 1 to 1024 [default: 8]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
+    pub(super) jobs: Option<u16>,
+
+    /// The budget of the whole run; what has finished by then is the result
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub(super) max_time: Option<String>,
 
     /// The folder to review in, instead of the current one
     #[arg(long, value_name = "PATH")]

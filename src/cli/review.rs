@@ -12,7 +12,7 @@ use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
 use crate::env::Environment;
 use crate::exit;
-use crate::plan::{Request, plan_run};
+use crate::plan::{LaneFlags, Request, plan_run};
 use crate::sinks::output::{self, Stderr, Stdout};
 use crate::sinks::{OutputMode, Redactor, SinkOptions, sink_for};
 
@@ -76,21 +76,26 @@ fn warm_up(redactor: &Arc<Redactor>) {
     drop(std::thread::Builder::new().spawn(compile));
 }
 
-/// Writes `--out`; without an artifact an older one does not stay in its place.
+/// Writes `--out`: the result, or what had finished of a run that was ended from outside. Without
+/// either an older artifact does not stay in its place.
 fn write_out(
     out: Option<OutFile>,
     outcome: &RunOutcome,
     redactor: &Redactor,
 ) -> Result<(), Failure> {
-    match (out, outcome) {
-        (Some(file), RunOutcome::Finished(artifact)) => {
-            file.commit(&write_artifact(artifact, redactor))
-        }
-        (Some(file), RunOutcome::Failed(_)) => {
+    let Some(file) = out else {
+        return Ok(());
+    };
+    let artifact = match outcome {
+        RunOutcome::Finished(artifact) => Some(artifact),
+        RunOutcome::Failed(failed) => failed.partial.as_ref(),
+    };
+    match artifact {
+        Some(artifact) => file.commit(&write_artifact(artifact, redactor)),
+        None => {
             file.abandon();
             Ok(())
         }
-        (None, _) => Ok(()),
     }
 }
 
@@ -107,6 +112,13 @@ fn request(args: &Review) -> Result<Request, Failure> {
             fallback_model: args.fallback_model.clone(),
             timeout: args.timeout.clone(),
         },
+        lanes: LaneFlags {
+            focus: args.focus.clone(),
+            overview: args.overview,
+            no_overview: args.no_overview,
+        },
+        jobs: args.jobs.map(usize::from),
+        max_time: args.max_time.clone(),
         strict: args.strict,
     })
 }
@@ -134,8 +146,8 @@ impl Gates {
         match outcome {
             RunOutcome::Failed(failed) => failed.failure.exit_code(),
             RunOutcome::Finished(artifact) => {
-                let unclean = self.clean && !artifact.trust.clean;
-                if unclean || self.met_by(&artifact.result) {
+                let unclean = self.clean && !artifact.trust().clean;
+                if unclean || self.met_by(artifact.result()) {
                     exit::GATE
                 } else {
                     exit::OK

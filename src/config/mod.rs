@@ -31,6 +31,6 @@ pub use model::{
     Config, ConfiguredReviewer, IntakeSettings, ReportMode, ReportScope, ReportingSettings,
     ReviewPlanSettings, ReviewerSet,
 };
-pub use overrides::{Overrides, Requested, SelectionFlags};
+pub use overrides::{Overrides, Requested, SelectionFlags, parse_timeout};
 pub use select::select_reviewers;
 pub use spec::ReviewerSpec;

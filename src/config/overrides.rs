@@ -192,8 +192,12 @@ fn parse_effort(source: &str, text: &str) -> Result<Effort, Failure> {
     })
 }
 
-/// Reads a number of seconds. Huge budgets are cut to what clocks can hold.
-fn parse_timeout(source: &str, text: &str) -> Result<Duration, Failure> {
+/// Reads a number of seconds that `source` holds. Huge budgets are cut to what clocks can hold.
+///
+/// # Errors
+///
+/// [`ErrorCode::InvalidCli`] unless the number is finite and above zero.
+pub fn parse_timeout(source: &str, text: &str) -> Result<Duration, Failure> {
     text.parse()
         .ok()
         .and_then(timeout_of_seconds)

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use diffwarden_actors::model::{Frame, ReviewArtifact};
+use diffwarden_actors::model::{Frame, RunArtifact};
 use diffwarden_actors::sink::{RunFailure, RunOutcome, Sink};
 
 use super::error_text::people_text;
@@ -15,7 +15,7 @@ use super::foreign::Foreign;
 use super::output::write_all;
 use super::progress::Progress;
 use super::redact::Redactor;
-use super::summary::{FIXTURE_NOTE, FailedView, FindingView, Summary, integrity_views};
+use super::summary::{FIXTURE_NOTE, FailedView, FindingView, Summary, integrity_views, reviews_of};
 
 /// Prints the summary when the run is over; a failure goes to standard error.
 pub(super) struct AgentSink<O, E> {
@@ -55,8 +55,10 @@ impl<O: Write + Send, E: Write + Send> Sink for AgentSink<O, E> {
 }
 
 /// Returns the summary of an artifact.
-pub(super) fn text(artifact: &ReviewArtifact, redactor: &Redactor) -> String {
-    let text = layout(&Summary::of(artifact, Foreign(redactor)));
+pub(super) fn text(artifact: &RunArtifact, redactor: &Redactor) -> String {
+    let text: String = reviews_of(artifact)
+        .map(|artifact| layout(&Summary::of(artifact, Foreign(redactor))))
+        .collect();
     redactor.redact(&text).into_owned()
 }
 

@@ -29,11 +29,7 @@ pub struct ErrorObject {
 
 /// Returns a failure that no run reports, in a mode's own form and with its final line end.
 pub(super) fn failure_text(mode: OutputMode, failure: &Failure, redactor: &Redactor) -> String {
-    let failure = RunFailure {
-        failure: failure.clone(),
-        reviewer: None,
-        integrity: Vec::new(),
-    };
+    let failure = RunFailure::from(failure.clone());
     match mode {
         OutputMode::Json => object_text(&failure, redactor),
         OutputMode::Ndjson => ndjson::line(&error_frame(&failure), redactor),
@@ -129,6 +125,7 @@ mod tests {
             failure: failure(),
             reviewer: Some((ReviewerId("alpha".to_owned()), EngineName::Codex)),
             integrity: Vec::new(),
+            partial: None,
         };
         assert_snapshot!(object_text(&failure, &Redactor::default()), @r#"
         {

@@ -6,7 +6,7 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use diffwarden_actors::model::{Frame, Priority, ReviewArtifact};
+use diffwarden_actors::model::{Frame, Priority, RunArtifact};
 use diffwarden_actors::sink::{RunFailure, RunOutcome, Sink};
 
 use super::error_text::people_text;
@@ -15,7 +15,9 @@ use super::output::write_all;
 use super::progress::{event_text, title_lines};
 use super::redact::Redactor;
 use super::style::{Role, Style};
-use super::summary::{FIXTURE_NOTE, FailedView, FindingView, Summary, asked, integrity_views};
+use super::summary::{
+    FIXTURE_NOTE, FailedView, FindingView, Summary, asked, integrity_views, reviews_of,
+};
 use super::wrap::push_wrapped;
 
 /// Shows a run as it happens, and its result.
@@ -64,17 +66,21 @@ impl<O: Write + Send, E: Write + Send> Sink for HumanSink<O, E> {
 }
 
 /// Returns a saved artifact as `review show` prints it: what a run begins with, and its result.
-pub(super) fn saved_text(artifact: &ReviewArtifact, style: Style, redactor: &Redactor) -> String {
+pub(super) fn saved_text(artifact: &RunArtifact, style: Style, redactor: &Redactor) -> String {
     let foreign = Foreign(redactor);
-    let mut text = title_lines(&artifact.target, asked(artifact), style, foreign);
+    let mut text: String = reviews_of(artifact)
+        .map(|artifact| title_lines(&artifact.target, asked(artifact), style, foreign))
+        .collect();
     text.push_str(&result_text(artifact, style, redactor));
     text
 }
 
 /// Returns the result of a run, with the blank line before it.
-fn result_text(artifact: &ReviewArtifact, style: Style, redactor: &Redactor) -> String {
+fn result_text(artifact: &RunArtifact, style: Style, redactor: &Redactor) -> String {
     let mut page = Page::new(style);
-    page.result(&Summary::of(artifact, Foreign(redactor)));
+    for artifact in reviews_of(artifact) {
+        page.result(&Summary::of(artifact, Foreign(redactor)));
+    }
     redactor.redact(&page.text).into_owned()
 }
 

@@ -22,7 +22,7 @@ mod wrap;
 use std::io::Write;
 use std::sync::Arc;
 
-use diffwarden_actors::model::ReviewArtifact;
+use diffwarden_actors::model::RunArtifact;
 use diffwarden_actors::sink::Sink;
 
 pub use error_text::ErrorObject;
@@ -83,7 +83,7 @@ where
 /// Returns a finished artifact as `review show` prints it. There is no event stream to replay, so
 /// NDJSON gives its terminal frame alone.
 pub fn render_artifact(
-    artifact: &ReviewArtifact,
+    artifact: &RunArtifact,
     mode: OutputMode,
     style: Style,
     redactor: &Redactor,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use diffwarden_actors::model::{Frame, ReviewArtifact, ReviewEvent};
+use diffwarden_actors::model::{Frame, ReviewEvent, RunArtifact};
 use diffwarden_actors::sink::{RunOutcome, Sink};
 
 use super::error_text::error_frame;
@@ -42,8 +42,8 @@ impl<O: Write + Send> Sink for NdjsonSink<O> {
 }
 
 /// Returns the terminal frame of an artifact as a line.
-pub(super) fn final_line(artifact: &ReviewArtifact, redactor: &Redactor) -> String {
-    let artifact = Box::new(artifact.clone());
+pub(super) fn final_line(artifact: &RunArtifact, redactor: &Redactor) -> String {
+    let artifact = artifact.clone();
     line(&Frame::new(ReviewEvent::FinalResult { artifact }), redactor)
 }
 

@@ -41,8 +41,7 @@ impl Progress {
 /// Returns what an event looks like, line end included; nothing for a terminal event.
 pub(super) fn event_text(frame: &Frame, style: Style, foreign: Foreign<'_>) -> Option<String> {
     let lane = frame
-        .lane_id
-        .as_ref()
+        .lane()
         .map(|lane| format!("[{}] ", foreign.line(&lane.0)))
         .unwrap_or_default();
     let step = |role, mark: &str, id: &ReviewerId, what: &str| {
@@ -88,6 +87,18 @@ pub(super) fn event_text(frame: &Frame, style: Style, foreign: Foreign<'_>) -> O
             let message = foreign.line(&error.message);
             let what = format!("failed ({}): {message}", seconds(*timing_ms));
             step(Role::Danger, "✗", reviewer_id, &what)
+        }
+        ReviewEvent::BatchStarted {
+            target, reviewers, ..
+        } => head(target, reviewers, style, foreign),
+        ReviewEvent::LaneFinished { timing_ms, .. } => {
+            format!("{lane}finished ({})\n", seconds(*timing_ms))
+        }
+        ReviewEvent::LaneFailed {
+            error, timing_ms, ..
+        } => {
+            let message = foreign.line(&error.message);
+            format!("{lane}failed ({}): {message}\n", seconds(*timing_ms))
         }
         ReviewEvent::FinalResult { .. } | ReviewEvent::Error { .. } => return None,
     })

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use diffwarden_actors::model::{
     Anchor, Coverage, EngineName, FailedReviewer, Finding, Priority, ReportedFinding,
-    ReviewArtifact, ReviewerEntry, ReviewerId, Score, Sent, Trust, TrustReason, Verdict,
+    ReviewArtifact, ReviewerEntry, ReviewerId, RunArtifact, Score, Sent, Trust, TrustReason,
+    Verdict,
 };
 use serde::Serialize;
 
@@ -390,4 +391,16 @@ mod tests {
             "max_time"
         );
     }
+}
+
+/// Returns the artifacts of a run: one, or one for each lane that succeeded.
+pub(super) fn reviews_of(artifact: &RunArtifact) -> impl Iterator<Item = &ReviewArtifact> {
+    let (alone, lanes) = match artifact {
+        RunArtifact::Review(artifact) => (Some(artifact.as_ref()), None),
+        RunArtifact::Batch(batch) => (None, Some(&batch.lanes)),
+    };
+    let lanes = lanes.into_iter().flatten();
+    alone
+        .into_iter()
+        .chain(lanes.filter_map(|lane| lane.artifact.as_deref()))
 }

@@ -1,11 +1,13 @@
-//! The last step of a run without lanes: merged findings with names, checks and clusters.
+//! The last step of a lane, or of a run without: merged findings with names, checks and clusters.
 
 use std::collections::HashSet;
 
 use super::cluster::find_clusters;
 use super::fingerprint::name_findings;
 use super::locate::Locator;
-use super::merge::{INTEGRITY_ID, MergedFinding, Review, merge_reviews, summarise_reviews};
+use super::merge::{
+    INTEGRITY_ID, MergedFinding, Review, Summary, merge_reviews, summarise_reviews,
+};
 use super::patch_lines::PatchLines;
 use super::validate::{common_reading, validate_located};
 use crate::model::{
@@ -46,14 +48,26 @@ pub fn conclude(
 ) -> Conclusion {
     let merged = merge_reviews(reviews, selected, integrity, ground.locator);
     let summary = summarise_reviews(reviews, selected, integrity);
-    let (parse_mode, valid_schema) = common_reading(reviews.iter().map(|r| r.validation));
+    let order = reviews.iter().map(|review| review.id.clone()).collect();
+    let validations = reviews.iter().map(|review| review.validation);
+    finish(merged, summary, validations, order, ground)
+}
+
+/// Names, checks and clusters merged findings. `order` lists the reviewers as they were asked for.
+pub(super) fn finish<'a>(
+    merged: Vec<MergedFinding>,
+    summary: Summary,
+    validations: impl IntoIterator<Item = &'a ReviewValidation>,
+    mut order: Vec<ReviewerId>,
+    ground: Ground<'_>,
+) -> Conclusion {
+    let (parse_mode, valid_schema) = common_reading(validations);
     let validation = validate_located(
         merged.iter().map(|m| (&m.finding, &m.located)),
         parse_mode,
         valid_schema,
         ground.locator.is_diff_backed(),
     );
-    let mut order: Vec<ReviewerId> = reviews.iter().map(|review| review.id.clone()).collect();
     order.push(ReviewerId(INTEGRITY_ID.to_owned()));
     let wanted: HashSet<&RepoPath> = merged
         .iter()

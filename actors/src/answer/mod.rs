@@ -3,11 +3,13 @@
 //! ```text
 //! Payload -> parse_payload -> validate        one reviewer
 //!                   reviews -> conclude       all of them: merge, names, clusters, checks
+//!                     lanes -> conclude_batch the same for what several lanes came to
 //!                   entries -> assess         whether it may be read as a full review
 //! ```
 //!
 //! The one exception to purity is [`Disk`], which [`Locator`] asks what symbolic links resolve to.
 
+mod batch;
 mod cluster;
 mod conclude;
 mod extract;
@@ -26,6 +28,7 @@ mod wrapper;
 #[cfg(test)]
 mod samples;
 
+pub use batch::{LaneReview, conclude_batch};
 pub use cluster::find_clusters;
 pub use conclude::{Conclusion, Ground, conclude};
 pub use extract::{Extracted, extract};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::merge::INTEGRITY_ID;
 use super::vacuous::is_vacuous;
 use crate::model::{
-    Coverage, CoverageFile, EngineName, ParseMode, ReviewerEntry, Sent, Trust, TrustReason,
+    Coverage, CoverageFile, EngineName, ParseMode, Reason, ReviewerEntry, Sent, Trust, TrustReason,
 };
 
 /// Judges a run by its reviewers' entries, by what reached them at worst, and by the doubts that
@@ -64,7 +64,17 @@ fn by_path(files: &[CoverageFile]) -> HashMap<&str, usize> {
 
 fn entry_reasons(entry: &ReviewerEntry) -> Vec<TrustReason> {
     let entry = match entry {
-        ReviewerEntry::Failed(_) => return vec![TrustReason::ReviewerFailed],
+        ReviewerEntry::Failed(entry) => {
+            let cut_short = match entry.error.reason {
+                Some(Reason::Interrupted) => Some(TrustReason::Interrupted),
+                Some(Reason::MaxTime) => Some(TrustReason::MaxTime),
+                _ => None,
+            };
+            return [TrustReason::ReviewerFailed]
+                .into_iter()
+                .chain(cut_short)
+                .collect();
+        }
         ReviewerEntry::Success(entry) => entry,
     };
     let mut reasons = Vec::new();

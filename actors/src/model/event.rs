@@ -2,13 +2,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    ARTIFACT_SCHEMA_VERSION, EngineName, Finding, LaneId, ReviewArtifact, ReviewTarget,
-    ReviewerEntry, ReviewerError, ReviewerId,
+    ARTIFACT_SCHEMA_VERSION, EngineName, Finding, LaneId, ReviewArtifact, ReviewPlan, ReviewTarget,
+    ReviewerEntry, ReviewerError, ReviewerId, RunArtifact,
 };
 
 /// One line of the event stream (SPEC 14.4).
 ///
-/// Frames of a batch carry the lane they belong to as their last key.
+/// What happens within a lane of a batch carries the lane as its last key.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Frame {
     /// Always [`ARTIFACT_SCHEMA_VERSION`].
@@ -30,12 +30,59 @@ impl Frame {
             lane_id: None,
         }
     }
+
+    /// Wraps an event of one lane.
+    pub fn in_lane(lane_id: LaneId, event: ReviewEvent) -> Self {
+        Self {
+            lane_id: Some(lane_id),
+            ..Self::new(event)
+        }
+    }
+
+    /// Returns the lane it is about, also where the event itself names it.
+    pub fn lane(&self) -> Option<&LaneId> {
+        match &self.event {
+            ReviewEvent::LaneFinished { lane_id, .. } | ReviewEvent::LaneFailed { lane_id, .. } => {
+                Some(lane_id)
+            }
+            _ => self.lane_id.as_ref(),
+        }
+    }
 }
 
 /// What happened, as the stream tells it. A stream ends with exactly one terminal event.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ReviewEvent {
+    /// A run with focus lanes begins; each lane then tells its own `run_started`.
+    BatchStarted {
+        /// The working folder, as it was given.
+        cwd: String,
+        /// What is reviewed.
+        target: ReviewTarget,
+        /// Who reviews it, in every lane.
+        reviewers: Vec<ReviewerSummary>,
+        /// The lanes.
+        plan: ReviewPlan,
+    },
+    /// A lane ended with an artifact. Provisional: only the final artifact counts.
+    LaneFinished {
+        /// Which.
+        lane_id: LaneId,
+        /// Its artifact.
+        artifact: Box<ReviewArtifact>,
+        /// Time of the lane, in milliseconds.
+        timing_ms: u64,
+    },
+    /// A lane ended without one.
+    LaneFailed {
+        /// Which.
+        lane_id: LaneId,
+        /// Why.
+        error: ReviewerError,
+        /// Time of the lane, in milliseconds.
+        timing_ms: u64,
+    },
     /// The target is resolved and reviewers are about to be checked.
     RunStarted {
         /// The working folder, as it was given.
@@ -85,13 +132,13 @@ pub enum ReviewEvent {
     /// Terminal: the run's artifact.
     FinalResult {
         /// The artifact.
-        artifact: Box<ReviewArtifact>,
+        artifact: RunArtifact,
     },
     /// Terminal: the run has no artifact.
     Error {
         /// Why.
         error: ReviewerError,
-        /// What diffwarden itself found; kept when every reviewer fails .
+        /// What diffwarden itself found; kept when every reviewer fails.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         integrity: Vec<Finding>,
     },

@@ -5,6 +5,7 @@
 //! an absent value is left out rather than written as `null`. Nothing in this module does I/O.
 
 mod artifact;
+mod batch;
 mod coverage;
 mod event;
 mod failure;
@@ -19,6 +20,9 @@ mod target;
 mod trust;
 
 pub use artifact::{ARTIFACT_SCHEMA_VERSION, Cluster, ReviewArtifact};
+pub use batch::{
+    BatchKind, LaneArtifact, LaneStatus, ReviewBatchArtifact, ReviewPlan, RunArtifact,
+};
 pub use coverage::{Coverage, CoverageFile, Sent};
 pub use event::{Frame, ReviewEvent, ReviewerSummary};
 pub use failure::{ErrorCode, Failure, Reason, ReviewerError};

@@ -94,6 +94,7 @@ proptest! {
             failure,
             reviewer: None,
             integrity: vec![artifact.result.findings[0].finding.clone()],
+            partial: None,
         });
         let mut started = frames();
         if let ReviewEvent::ReviewerFailed { error, .. } = &mut started[4].event {

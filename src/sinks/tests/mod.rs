@@ -229,5 +229,6 @@ fn failed() -> RunOutcome {
             }))
             .unwrap(),
         ],
+        partial: None,
     })
 }
