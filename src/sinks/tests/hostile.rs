@@ -101,7 +101,7 @@ proptest! {
         }
         let escaped = serde_json::to_string(&secret).unwrap();
         let escaped = &escaped[1..escaped.len() - 1];
-        for outcome in [RunOutcome::Finished(Arc::new(artifact)), failed] {
+        for outcome in [finished(artifact), failed] {
             for mode in [OutputMode::Human, OutputMode::Agent, OutputMode::Json, OutputMode::Ndjson] {
                 let options = SinkOptions {
                     style: Style { colour: true, width: Some(40) },
