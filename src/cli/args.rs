@@ -60,8 +60,11 @@ Environment:
   DIFFWARDEN_FALLBACK_MODEL, DIFFWARDEN_TIMEOUT_SECONDS stand in for the flags of the same name.";
 
 #[derive(Debug, Args)]
-#[command(after_help = REVIEW_HELP)]
+#[command(after_help = REVIEW_HELP, disable_help_subcommand = true)]
 pub(super) struct Review {
+    #[command(subcommand)]
+    pub(super) command: Option<ReviewCommand>,
+
     /// What to review: uncommitted, base:<branch>, commit:<sha> or custom:<text>
     #[arg(
         long,
@@ -127,6 +130,22 @@ pub(super) struct Review {
     pub(super) readonly: bool,
 }
 
+#[derive(Debug, Subcommand)]
+pub(super) enum ReviewCommand {
+    /// Show an artifact that --out or --json has saved, without running anything
+    Show(Show),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The artifact file; - reads standard input
+    #[arg(value_name = "PATH")]
+    pub(super) path: PathBuf,
+
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(super) struct Output {
@@ -144,13 +163,21 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Returns the one mode that was chosen.
+    /// The flags, as clap names them.
+    pub(super) const FLAGS: [&str; 3] = ["agent", "json", "ndjson"];
+
+    /// Returns the one mode that was chosen, or that for people.
     pub(super) fn mode(&self) -> OutputMode {
+        self.chosen().unwrap_or_default()
+    }
+
+    /// Returns the one mode that was chosen.
+    pub(super) fn chosen(&self) -> Option<OutputMode> {
         match (self.agent, self.json, self.ndjson) {
-            (true, ..) => OutputMode::Agent,
-            (_, true, _) => OutputMode::Json,
-            (.., true) => OutputMode::Ndjson,
-            _ => OutputMode::Human,
+            (true, ..) => Some(OutputMode::Agent),
+            (_, true, _) => Some(OutputMode::Json),
+            (.., true) => Some(OutputMode::Ndjson),
+            _ => None,
         }
     }
 }
