@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use diffwarden_actors::engine::{CancelToken, Engine};
-use diffwarden_actors::model::{EngineName, Failure, Finding, RepoPath, ReviewLane, TrustReason};
+use diffwarden_actors::model::{
+    EngineName, Failure, Finding, RepoPath, ReviewLane, ReviewerId, TrustReason,
+};
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 
 use crate::config::{self, LoadedConfig, Overrides, SelectionFlags};
@@ -36,15 +38,38 @@ pub struct Request {
     pub strict: bool,
 }
 
+/// A plan, and what it was made from.
+pub struct Planned {
+    /// What the run will do.
+    pub run: RunPlan,
+    /// What it was made from.
+    pub setting: Setting,
+}
+
+/// What a plan was made from; reports tell it.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The working folder, as it was given.
+    pub cwd: PathBuf,
+    /// The root of the repository.
+    pub repo_root: PathBuf,
+    /// The config, if there is one.
+    pub config: Option<LoadedConfig>,
+    /// What flags and variables say about the reviewers.
+    pub overrides: Overrides,
+    /// The selected reviewers, also where there is nothing for them to review.
+    pub reviewers: Vec<ReviewerId>,
+}
+
 /// Turns a request into a plan.
 ///
 /// # Errors
 ///
 /// Fails with exit code 2 for anything wrong with the command line, the repository or the
 /// configuration, and with 3 when a needed program is missing.
-pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure> {
+pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure> {
     let spec = TargetSpec::parse(&request.target)?;
-    Overrides::parse(&request.selection, env)?;
+    let overrides = Overrides::parse(&request.selection, env)?;
     let repository = Repository::open(&request.cwd, env)?;
     let config = config::load(&request.cwd, Some(repository.root()), env)?;
     let selected = config::select_reviewers(&request.selection, env, config.as_ref())?;
@@ -83,7 +108,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
         }
     }
 
-    Ok(RunPlan {
+    let run = RunPlan {
         cwd: request.cwd.to_string_lossy().into_owned(),
         target,
         patch,
@@ -106,7 +131,15 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
                 .unwrap_or(Policy::default().max_concurrency),
             ..Policy::default()
         },
-    })
+    };
+    let setting = Setting {
+        cwd: request.cwd.clone(),
+        repo_root: repository.root().to_path_buf(),
+        config,
+        overrides,
+        reviewers: selected.into_iter().map(|settings| settings.id).collect(),
+    };
+    Ok(Planned { run, setting })
 }
 
 /// Returns where findings may point.

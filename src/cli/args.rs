@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 
+use crate::config::{ReportMode, ReportScope};
 use crate::sinks::OutputMode;
 
 /// Send a diff to several coding agents as read-only reviewers and get one structured review.
@@ -113,6 +115,9 @@ pub(super) struct Review {
     #[arg(long, value_name = "PATH")]
     pub(super) out: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(super) reporting: ReportArgs,
+
     /// Treat any reviewer failure, unreadable answer or misplaced finding as an error
     #[arg(long)]
     pub(super) strict: bool,
@@ -128,6 +133,43 @@ pub(super) struct Review {
     /// Reviewers may only read; this is always so
     #[arg(long)]
     pub(super) readonly: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// Also keep a report of the run, with its provenance, in the history of reviews
+    #[arg(long)]
+    pub(super) report: bool,
+
+    /// Keep no report, whatever the config says
+    #[arg(long)]
+    pub(super) no_report: bool,
+
+    /// With a report, the folder of the history
+    #[arg(long, value_name = "PATH")]
+    pub(super) report_dir: Option<PathBuf>,
+
+    /// With a report, whether the history is the user's (the default) or the repository's
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        value_parser = PossibleValuesParser::new(["global", "repo"]).map(|word| match word.as_str() {
+            "repo" => ReportScope::Repo,
+            _ => ReportScope::Global,
+        })
+    )]
+    pub(super) report_scope: Option<ReportScope>,
+
+    /// With a report, whether it holds everything (the default) or no texts of findings
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_parser = PossibleValuesParser::new(["full", "metadata"]).map(|word| match word.as_str() {
+            "metadata" => ReportMode::Metadata,
+            _ => ReportMode::Full,
+        })
+    )]
+    pub(super) report_mode: Option<ReportMode>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,7 @@
 //! These types hold what was typed and nothing else; [`crate::plan`] decides what it means.
 
 mod args;
+mod journal;
 mod review;
 mod reviewers;
 mod show;

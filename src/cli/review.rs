@@ -6,6 +6,7 @@ use diffwarden_actors::model::{ErrorCode, Failure, MergedResult, Priority};
 use diffwarden_actors::sink::{RunFailure, RunOutcome, SinkSet, interrupt_channel};
 
 use super::args::Review;
+use super::journal::Journal;
 use super::{end_of_output, note_failure, working_folder};
 use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
@@ -34,19 +35,24 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
         (Err(failure), _) | (_, Err(failure)) => Err(failure.clone()),
         _ => request(args).and_then(|request| plan_run(&request, env)),
     };
-    let outcome = match plan {
-        Ok(plan) => diffwarden_actors::run(plan, &sinks, interrupted),
-        Err(failure) => failed(failure),
+    let plan = plan.and_then(|planned| {
+        let journal = Journal::prepare(args, &planned.setting, env)?;
+        Ok((planned.run, journal))
+    });
+    let (outcome, journal) = match plan {
+        Ok((plan, journal)) => (diffwarden_actors::run(plan, &sinks, interrupted), journal),
+        Err(failure) => (failed(failure), None),
     };
 
-    // The file is written before the last frame, so whoever reads that frame finds the file.
+    // Files are written before the last frame, so whoever reads that frame finds them.
     let written = write_out(out.ok().flatten(), &outcome, &redactor);
+    let kept = journal.map_or(Ok(()), |journal| journal.write(&outcome, &redactor));
     let code = gates.map_or(exit::USAGE, |gates| gates.exit_code(&outcome));
     let printed = sinks.finish(&outcome);
     if let (RunOutcome::Failed(failed), OutputMode::Json | OutputMode::Ndjson) = (&outcome, mode) {
         note_failure(&failed.failure, &redactor);
     }
-    if let Err(failure) = written {
+    if let Err(failure) = written.and(kept) {
         note_failure(&failure, &redactor);
         return failure.exit_code();
     }

@@ -16,9 +16,10 @@ use crate::sinks::{OutputMode, Redactor, output, render_artifact};
 /// front of `show`.
 pub(super) fn run(before: &Output, show: &Show, env: &Environment) -> u8 {
     let redactor = Redactor::new(env);
-    let mode = match choose_mode(before.chosen(), show.output.chosen()) {
+    let asked = [before.chosen(), show.output.chosen()];
+    let mode = match choose_mode(asked) {
         Ok(mode) => mode,
-        Err(failure) => return report(&failure, OutputMode::Human, &redactor),
+        Err(failure) => return report(&failure, mode_of_errors(asked), &redactor),
     };
     match read_artifact(&show.path) {
         Ok(artifact) => {
@@ -31,10 +32,7 @@ pub(super) fn run(before: &Output, show: &Show, env: &Environment) -> u8 {
 }
 
 /// Returns the mode that was chosen before or behind the word `show`.
-fn choose_mode(
-    before: Option<OutputMode>,
-    behind: Option<OutputMode>,
-) -> Result<OutputMode, Failure> {
+fn choose_mode([before, behind]: [Option<OutputMode>; 2]) -> Result<OutputMode, Failure> {
     let refusal = |message: &str| Err(Failure::new(ErrorCode::InvalidCli, message));
     match (before, behind) {
         (Some(OutputMode::Ndjson), _) | (_, Some(OutputMode::Ndjson)) => refusal(
@@ -45,6 +43,14 @@ fn choose_mode(
         }
         (before, behind) => Ok(before.or(behind).unwrap_or_default()),
     }
+}
+
+/// Returns where to tell that the modes do not fit: a program that reads one of them finds it there.
+fn mode_of_errors(asked: [Option<OutputMode>; 2]) -> OutputMode {
+    [OutputMode::Ndjson, OutputMode::Json]
+        .into_iter()
+        .find(|mode| asked.contains(&Some(*mode)))
+        .unwrap_or_default()
 }
 
 /// Refuses flags of a review, other than its output modes, in front of `show`: they would have no
@@ -88,12 +94,12 @@ mod tests {
     fn the_mode_may_stand_on_either_side() {
         let json = Some(OutputMode::Json);
         for (before, behind) in [(json, None), (None, json), (json, json)] {
-            assert_eq!(choose_mode(before, behind).unwrap(), OutputMode::Json);
+            assert_eq!(choose_mode([before, behind]).unwrap(), OutputMode::Json);
         }
-        assert_eq!(choose_mode(None, None).unwrap(), OutputMode::Human);
-        let failure = choose_mode(json, Some(OutputMode::Agent)).unwrap_err();
+        assert_eq!(choose_mode([None, None]).unwrap(), OutputMode::Human);
+        let failure = choose_mode([json, Some(OutputMode::Agent)]).unwrap_err();
         assert_eq!(failure.exit_code(), 2);
-        let failure = choose_mode(None, Some(OutputMode::Ndjson)).unwrap_err();
+        let failure = choose_mode([None, Some(OutputMode::Ndjson)]).unwrap_err();
         assert!(failure.message.contains("--ndjson"));
     }
 }
