@@ -2,4 +2,5 @@
 
 mod cli;
 mod git;
+mod show;
 mod support;

@@ -19,6 +19,9 @@ use serde_json::error::Category;
 /// The size in bytes above which a file is not read: four times what an engine may print.
 const MOST_BYTES: u64 = 256 << 20;
 
+/// How many characters are told of what is wrong.
+const MOST_WORDS: usize = 600;
+
 /// What standard input is called on the command line.
 const STDIN: &str = "-";
 
@@ -198,9 +201,14 @@ fn check_lanes(name: &str, batch: &ReviewBatchArtifact) -> Result<(), Failure> {
 }
 
 fn refusal(name: &str, shape: &str, what: &str) -> Failure {
+    // The parser quotes what it does not like, however long that is.
+    let (what, rest) = match what.char_indices().nth(MOST_WORDS) {
+        Some((end, _)) => (&what[..end], "…"),
+        None => (what, ""),
+    };
     Failure::new(
         ErrorCode::InvalidCli,
-        format!("{name} is not a {shape} that can be shown: {what}"),
+        format!("{name} is not a {shape} that can be shown: {what}{rest}"),
     )
 }
 

@@ -224,6 +224,13 @@ fn other_files_are_told_apart() {
 }
 
 #[test]
+fn a_refusal_does_not_repeat_megabytes() {
+    let mut value = plain();
+    value["engine"] = json!("é".repeat(1_000_000));
+    assert!(refused(&value).len() < 2000);
+}
+
+#[test]
 fn what_nests_without_end_is_refused() {
     let mut text = plain().to_string();
     text.truncate(text.len() - 1);

@@ -1,5 +1,6 @@
 //! What the sinks print: artifacts to try them on, and a way to run them.
 
+mod anything;
 mod batches;
 mod hostile;
 mod streams;
