@@ -5,6 +5,10 @@
 //! under review. When the run has an artifact, [`OutFile::commit`] replaces the file in one step.
 //! When it has none, dropping the `OutFile` removes an artifact that an earlier run left there, so
 //! nobody takes an old result for this run's.
+//!
+//! [`read_artifact`] reads such a file back for `review show`.
+
+mod read;
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -16,6 +20,8 @@ use diffwarden_actors::model::{ErrorCode, Failure, Reason, RunArtifact};
 use rustix::fs::Access;
 
 use crate::sinks::{Redactor, json};
+
+pub use read::{parse_artifact, read_artifact};
 
 /// Returns the artifact as `--json` prints it: two spaces of indent, a final line end, no secrets.
 pub fn artifact_text(artifact: &RunArtifact, redactor: &Redactor) -> String {

@@ -17,4 +17,5 @@ pub mod git;
 pub mod intake;
 pub mod plan;
 pub mod prompt;
+pub mod report;
 pub mod sinks;

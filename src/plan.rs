@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use diffwarden_actors::engine::{CancelToken, Engine};
 use diffwarden_actors::model::{
-    EngineName, Failure, Finding, RepoPath, ReviewLane, ReviewPlan, TrustReason,
+    EngineName, Failure, Finding, RepoPath, ReviewLane, ReviewPlan, ReviewerId, TrustReason,
 };
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 
@@ -49,15 +49,38 @@ pub struct Request {
     pub strict: bool,
 }
 
+/// A plan, and what it was made from.
+pub struct Planned {
+    /// What the run will do.
+    pub run: RunPlan,
+    /// What it was made from.
+    pub setting: Setting,
+}
+
+/// What a plan was made from; reports tell it.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The working folder, as it was given.
+    pub cwd: PathBuf,
+    /// The root of the repository.
+    pub repo_root: PathBuf,
+    /// The config, if there is one.
+    pub config: Option<LoadedConfig>,
+    /// What flags and variables say about the reviewers.
+    pub overrides: Overrides,
+    /// The selected reviewers, also where there is nothing for them to review.
+    pub reviewers: Vec<ReviewerId>,
+}
+
 /// Turns a request into a plan.
 ///
 /// # Errors
 ///
 /// Fails with exit code 2 for anything wrong with the command line, the repository or the
 /// configuration, and with 3 when a needed program is missing.
-pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure> {
+pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure> {
     let spec = TargetSpec::parse(&request.target)?;
-    Overrides::parse(&request.selection, env)?;
+    let overrides = Overrides::parse(&request.selection, env)?;
     let lanes = request.lanes.check(&spec)?;
     let max_time = parse_max_time(request.max_time.as_deref())?;
     let repository = Repository::open(&request.cwd, env)?;
@@ -98,7 +121,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
 
     let loaded = config.as_ref().map(|loaded| &loaded.config);
     let batch = lanes.review_plan(loaded.and_then(|it| it.review_plan.include_overview));
-    Ok(RunPlan {
+    let run = RunPlan {
         cwd: request.cwd.to_string_lossy().into_owned(),
         target,
         patch,
@@ -122,7 +145,15 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<RunPlan, Failure
             max_time,
             ..Policy::default()
         },
-    })
+    };
+    let setting = Setting {
+        cwd: request.cwd.clone(),
+        repo_root: repository.root().to_path_buf(),
+        config,
+        overrides,
+        reviewers: selected.into_iter().map(|settings| settings.id).collect(),
+    };
+    Ok(Planned { run, setting })
 }
 
 fn parse_max_time(text: Option<&str>) -> Result<Option<Duration>, Failure> {

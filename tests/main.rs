@@ -7,5 +7,6 @@ mod hostile;
 mod patch;
 mod review;
 mod schemas;
+mod show;
 mod signals;
 mod support;

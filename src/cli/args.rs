@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 
+use crate::config::{ReportMode, ReportScope};
 use crate::sinks::OutputMode;
 
 /// Send a diff to several coding agents as read-only reviewers and get one structured review.
@@ -63,8 +65,11 @@ Environment:
   stand in for the flags of the same name.";
 
 #[derive(Debug, Args)]
-#[command(after_help = REVIEW_HELP)]
+#[command(after_help = REVIEW_HELP, disable_help_subcommand = true)]
 pub(super) struct Review {
+    #[command(subcommand)]
+    pub(super) command: Option<ReviewCommand>,
+
     /// What to review: uncommitted, base:<branch>, commit:<sha> or custom:<text>
     #[arg(
         long,
@@ -137,6 +142,9 @@ pub(super) struct Review {
     #[arg(long, value_name = "PATH")]
     pub(super) out: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(super) reporting: ReportArgs,
+
     /// Treat any reviewer failure, unreadable answer or misplaced finding as an error
     #[arg(long)]
     pub(super) strict: bool,
@@ -152,6 +160,59 @@ pub(super) struct Review {
     /// Reviewers may only read; this is always so
     #[arg(long)]
     pub(super) readonly: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// Also keep a report of the run, with its provenance, in the history of reviews
+    #[arg(long)]
+    pub(super) report: bool,
+
+    /// Keep no report, whatever the config says
+    #[arg(long)]
+    pub(super) no_report: bool,
+
+    /// With a report, the folder of the history
+    #[arg(long, value_name = "PATH")]
+    pub(super) report_dir: Option<PathBuf>,
+
+    /// With a report, whether the history is the user's (the default) or the repository's
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        value_parser = PossibleValuesParser::new(["global", "repo"]).map(|word| match word.as_str() {
+            "repo" => ReportScope::Repo,
+            _ => ReportScope::Global,
+        })
+    )]
+    pub(super) report_scope: Option<ReportScope>,
+
+    /// With a report, whether it holds everything (the default) or no texts of findings
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_parser = PossibleValuesParser::new(["full", "metadata"]).map(|word| match word.as_str() {
+            "metadata" => ReportMode::Metadata,
+            _ => ReportMode::Full,
+        })
+    )]
+    pub(super) report_mode: Option<ReportMode>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ReviewCommand {
+    /// Show an artifact that --out or --json has saved, without running anything
+    Show(Show),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The artifact file; - reads standard input
+    #[arg(value_name = "PATH")]
+    pub(super) path: PathBuf,
+
+    #[command(flatten)]
+    pub(super) output: Output,
 }
 
 #[derive(Debug, Args)]
@@ -171,13 +232,21 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Returns the one mode that was chosen.
+    /// The flags, as clap names them.
+    pub(super) const FLAGS: [&str; 3] = ["agent", "json", "ndjson"];
+
+    /// Returns the one mode that was chosen, or that for people.
     pub(super) fn mode(&self) -> OutputMode {
+        self.chosen().unwrap_or_default()
+    }
+
+    /// Returns the one mode that was chosen.
+    pub(super) fn chosen(&self) -> Option<OutputMode> {
         match (self.agent, self.json, self.ndjson) {
-            (true, ..) => OutputMode::Agent,
-            (_, true, _) => OutputMode::Json,
-            (.., true) => OutputMode::Ndjson,
-            _ => OutputMode::Human,
+            (true, ..) => Some(OutputMode::Agent),
+            (_, true, _) => Some(OutputMode::Json),
+            (.., true) => Some(OutputMode::Ndjson),
+            _ => None,
         }
     }
 }

@@ -3,8 +3,10 @@
 //! These types hold what was typed and nothing else; [`crate::plan`] decides what it means.
 
 mod args;
+mod journal;
 mod review;
 mod reviewers;
+mod show;
 
 pub use reviewers::{ListedConfig, ListedOverlay, ListedReviewer, ReviewerList, list_reviewers};
 
@@ -19,15 +21,17 @@ use diffwarden_actors::model::{ErrorCode, Failure};
 use crate::env::Environment;
 use crate::exit;
 use crate::sinks::{OutputMode, Redactor, output};
-use args::{Cli, Command};
+use args::{Cli, Command, ReviewCommand};
 
 /// Runs the command line and returns the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    match Cli::command()
-        .try_get_matches_from(&args)
-        .and_then(|matches| Cli::from_arg_matches(&matches))
-    {
+    let mut command = Cli::command();
+    let parsed = command.try_get_matches_from_mut(&args).and_then(|matches| {
+        show::refuse_review_flags(&mut command, &matches)?;
+        Cli::from_arg_matches(&matches)
+    });
+    match parsed {
         Ok(cli) => run(cli, env),
         Err(error) => report_usage(&error, &args, env),
     }
@@ -36,7 +40,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> u8 {
 fn run(cli: Cli, env: &Environment) -> u8 {
     match cli.command {
         None => print(&Cli::command().render_long_help().to_string()),
-        Some(Command::Review(review)) => review::run(&review, env),
+        Some(Command::Review(review)) => match &review.command {
+            None => review::run(&review, env),
+            Some(ReviewCommand::Show(show)) => show::run(&review.output, show, env),
+        },
         Some(Command::Reviewers(reviewers)) => reviewers::run(&reviewers, env),
     }
 }
@@ -113,8 +120,8 @@ fn report_usage(error: &clap::Error, args: &[OsString], env: &Environment) -> u8
 }
 
 /// Commands that the specification has and this version lacks.
-const NOT_BUILT: [&str; 8] = [
-    "check", "config", "discover", "doctor", "edit", "init", "mcp", "show",
+const NOT_BUILT: [&str; 7] = [
+    "check", "config", "discover", "doctor", "edit", "init", "mcp",
 ];
 
 /// Says so when the command that was typed exists in the specification only.

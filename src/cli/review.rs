@@ -7,6 +7,7 @@ use diffwarden_actors::plan::RunPlan;
 use diffwarden_actors::sink::{RunOutcome, SinkSet, interrupt_channel};
 
 use super::args::Review;
+use super::journal::Journal;
 use super::{end_of_output, note_failure, report, working_folder};
 use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
@@ -35,14 +36,17 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
     let sinks = SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], interrupts);
     let outcome = diffwarden_actors::run(prepared.plan, &sinks, interrupted);
 
-    // The file is written before the last frame, so whoever reads that frame finds the file.
+    // Files are written before the last frame, so whoever reads that frame finds them.
     let written = write_out(prepared.out, &outcome, &redactor);
+    let kept = prepared
+        .journal
+        .map_or(Ok(()), |journal| journal.write(&outcome, &redactor));
     let code = prepared.gates.exit_code(&outcome);
     let printed = sinks.finish(&outcome);
     if let (RunOutcome::Failed(failed), OutputMode::Json | OutputMode::Ndjson) = (&outcome, mode) {
         note_failure(&failed.failure, &redactor);
     }
-    if let Err(failure) = written {
+    if let Err(failure) = written.and(kept) {
         note_failure(&failure, &redactor);
         return failure.exit_code();
     }
@@ -55,6 +59,7 @@ struct Prepared {
     gates: Gates,
     out: Option<OutFile>,
     plan: RunPlan,
+    journal: Option<Journal>,
 }
 
 impl Prepared {
@@ -63,8 +68,14 @@ impl Prepared {
         let out = args.out.as_deref().map(OutFile::prepare).transpose();
         let gates = Gates::parse(args)?;
         let out = out?;
-        let plan = plan_run(&request(args)?, env)?;
-        Ok(Self { gates, out, plan })
+        let planned = plan_run(&request(args)?, env)?;
+        let journal = Journal::prepare(args, &planned.setting, env)?;
+        Ok(Self {
+            gates,
+            out,
+            plan: planned.run,
+            journal,
+        })
     }
 }
 

@@ -12,10 +12,11 @@ use diffwarden_actors::sink::{RunFailure, RunOutcome, Sink};
 
 use super::error_text::people_text;
 use super::foreign::Foreign;
+use super::lanes::{LaneEnding, LaneView};
 use super::output::write_all;
 use super::progress::Progress;
 use super::redact::Redactor;
-use super::summary::{FIXTURE_NOTE, FailedView, FindingView, Summary, integrity_views, reviews_of};
+use super::summary::{FIXTURE_NOTE, FailedView, FindingView, Summary, integrity_views};
 
 /// Prints the summary when the run is over; a failure goes to standard error.
 pub(super) struct AgentSink<O, E> {
@@ -56,9 +57,7 @@ impl<O: Write + Send, E: Write + Send> Sink for AgentSink<O, E> {
 
 /// Returns the summary of an artifact.
 pub(super) fn text(artifact: &RunArtifact, redactor: &Redactor) -> String {
-    let text: String = reviews_of(artifact)
-        .map(|artifact| layout(&Summary::of(artifact, Foreign(redactor))))
-        .collect();
+    let text = layout(&Summary::of(artifact, Foreign(redactor)));
     redactor.redact(&text).into_owned()
 }
 
@@ -81,7 +80,12 @@ fn layout(summary: &Summary) -> String {
     if summary.findings.is_empty() {
         push(&mut text, format_args!("\n{}", summary.no_findings));
     }
-    push_findings(&mut text, "Findings:", &summary.findings);
+    let heading = match summary.lanes {
+        None => "Findings:",
+        Some(_) => "Merged findings:",
+    };
+    push_findings(&mut text, heading, &summary.findings);
+    push_lanes(&mut text, summary.lanes.as_deref().unwrap_or_default());
     if !summary.explanation.is_empty() {
         push(&mut text, format_args!("\nOverall explanation:"));
         push_lines(&mut text, &summary.explanation);
@@ -90,14 +94,18 @@ fn layout(summary: &Summary) -> String {
 }
 
 fn head(summary: &Summary) -> String {
+    let (title, answering) = match summary.lanes {
+        None => ("Diffwarden Review", "Reviewer status"),
+        Some(_) => ("Diffwarden Review Batch", "Lane status"),
+    };
     let mut text = format!(
-        "Diffwarden Review\n\
+        "{title}\n\
          Target: {}\n\
          Verdict: {}\n\
          Confidence: {}\n\
          Findings: {}\n\
          Reviewers: {}\n\
-         Reviewer status: {} passed, {} failed\n\
+         {answering}: {} passed, {} failed\n\
          Trust: {}\n",
         summary.target,
         summary.verdict,
@@ -121,9 +129,40 @@ fn push_failures(text: &mut String, failures: &[FailedView]) {
     push(text, format_args!("\nFailed reviewers:"));
     for failed in failures {
         push(text, format_args!("- {}", failed.message));
-        push(text, format_args!("  Code: {}", failed.kind));
-        for advice in &failed.advice {
-            push(text, format_args!("  {advice}"));
+        push_cause(text, failed);
+    }
+}
+
+fn push_cause(text: &mut String, failed: &FailedView) {
+    push(text, format_args!("  Code: {}", failed.kind));
+    for advice in &failed.advice {
+        push(text, format_args!("  {advice}"));
+    }
+}
+
+/// Appends what each lane found, in short: the findings themselves stand above, with their lanes.
+fn push_lanes(text: &mut String, lanes: &[LaneView]) {
+    if lanes.is_empty() {
+        return;
+    }
+    push(text, format_args!("\nLanes:"));
+    for lane in lanes {
+        push(text, format_args!("- {}", lane.name));
+        push(text, format_args!("  Status: {}", lane.status()));
+        match &lane.ending {
+            LaneEnding::Reviewed(review) => {
+                push(text, format_args!("  Verdict: {}", review.verdict));
+                push(text, format_args!("  Findings: {}", review.counts));
+                push(text, format_args!("  Reviewers: {}", review.reviewers));
+                for failed in &review.failures {
+                    push(text, format_args!("  Failed reviewer: {}", failed.message));
+                    push_cause(text, failed);
+                }
+            }
+            LaneEnding::Failed(failed) => {
+                push(text, format_args!("  Error: {}", failed.message));
+                push_cause(text, failed);
+            }
         }
     }
 }

@@ -11,13 +11,12 @@ use diffwarden_actors::sink::{RunFailure, RunOutcome, Sink};
 
 use super::error_text::people_text;
 use super::foreign::Foreign;
+use super::lanes::{LaneEnding, LaneView, asked_in};
 use super::output::write_all;
 use super::progress::{event_text, title_lines};
 use super::redact::Redactor;
 use super::style::{Role, Style};
-use super::summary::{
-    FIXTURE_NOTE, FailedView, FindingView, Summary, asked, integrity_views, reviews_of,
-};
+use super::summary::{FIXTURE_NOTE, FailedView, FindingView, Summary, asked, integrity_views};
 use super::wrap::push_wrapped;
 
 /// Shows a run as it happens, and its result.
@@ -68,9 +67,15 @@ impl<O: Write + Send, E: Write + Send> Sink for HumanSink<O, E> {
 /// Returns a saved artifact as `review show` prints it: what a run begins with, and its result.
 pub(super) fn saved_text(artifact: &RunArtifact, style: Style, redactor: &Redactor) -> String {
     let foreign = Foreign(redactor);
-    let mut text: String = reviews_of(artifact)
-        .map(|artifact| title_lines(&artifact.target, asked(artifact), style, foreign))
-        .collect();
+    let mut text = match artifact {
+        RunArtifact::Review(review) => {
+            title_lines(&review.target, asked(review), None, style, foreign)
+        }
+        RunArtifact::Batch(batch) => {
+            let asked = asked_in(batch).into_iter();
+            title_lines(&batch.target, asked, Some(&batch.plan), style, foreign)
+        }
+    };
     text.push_str(&result_text(artifact, style, redactor));
     text
 }
@@ -78,9 +83,7 @@ pub(super) fn saved_text(artifact: &RunArtifact, style: Style, redactor: &Redact
 /// Returns the result of a run, with the blank line before it.
 fn result_text(artifact: &RunArtifact, style: Style, redactor: &Redactor) -> String {
     let mut page = Page::new(style);
-    for artifact in reviews_of(artifact) {
-        page.result(&Summary::of(artifact, Foreign(redactor)));
-    }
+    page.result(&Summary::of(artifact, Foreign(redactor)));
     redactor.redact(&page.text).into_owned()
 }
 
@@ -114,7 +117,10 @@ impl Page {
     }
 
     fn result(&mut self, summary: &Summary) {
-        self.heading("Result");
+        self.heading(match summary.lanes {
+            None => "Result",
+            Some(_) => "Batch Result",
+        });
         self.facts(summary);
         self.list("Warnings", Role::Warning, &summary.warnings);
         self.failures(&summary.failures);
@@ -122,8 +128,14 @@ impl Page {
         if summary.findings.is_empty() {
             self.line(format_args!("\n{}", summary.no_findings));
         } else {
-            self.heading("Findings");
+            self.heading(match summary.lanes {
+                None => "Findings",
+                Some(_) => "Merged findings",
+            });
             self.findings(&summary.findings);
+        }
+        for lane in summary.lanes.iter().flatten() {
+            self.lane(lane);
         }
         if !summary.explanation.is_empty() {
             self.heading("Overall explanation");
@@ -133,19 +145,15 @@ impl Page {
 
     fn facts(&mut self, summary: &Summary) {
         let style = self.style;
-        let verdict = match summary.verdict.as_str() {
-            "patch is correct" => Role::Success,
-            "patch is incorrect" => Role::Danger,
-            _ => Role::Warning,
-        };
-        self.line(format_args!(
-            "Verdict: {}",
-            style.paint(verdict, &summary.verdict)
-        ));
+        self.verdict(&summary.verdict);
         self.line(format_args!("Confidence: {}", summary.confidence));
         self.line(format_args!("Findings: {}", summary.counts));
+        let answering = match summary.lanes {
+            None => "Reviewers",
+            Some(_) => "Lanes",
+        };
         self.line(format_args!(
-            "Reviewers: {} passed, {} failed",
+            "{answering}: {} passed, {} failed",
             summary.passed, summary.failed
         ));
         let trust = if summary.is_clean {
@@ -169,12 +177,47 @@ impl Page {
         }
         self.heading("Failed reviewers");
         for failed in failures {
-            let mark = self.style.paint(Role::Danger, "-");
-            self.wrapped(2, "  ", mark, &format!(" {}", failed.message));
-            let kind = self.style.paint(Role::Muted, &failed.kind);
-            self.line(format_args!("  {kind}"));
-            self.block("  ", &failed.advice);
+            self.failure("-", failed);
         }
+    }
+
+    /// Appends a failure behind a label.
+    fn failure(&mut self, label: &str, failed: &FailedView) {
+        let mark = self.style.paint(Role::Danger, label);
+        self.wrapped(label.len(), "  ", mark, &format!(" {}", failed.message));
+        let kind = self.style.paint(Role::Muted, &failed.kind);
+        self.line(format_args!("  {kind}"));
+        self.block("  ", &failed.advice);
+    }
+
+    fn verdict(&mut self, verdict: &str) {
+        let role = match verdict {
+            "patch is correct" => Role::Success,
+            "patch is incorrect" => Role::Danger,
+            _ => Role::Warning,
+        };
+        let verdict = self.style.paint(role, verdict);
+        self.line(format_args!("Verdict: {verdict}"));
+    }
+
+    /// Appends a lane as a review of its own; what holds for the whole run is not told again.
+    fn lane(&mut self, lane: &LaneView) {
+        self.heading(&format!("Lane {}", lane.name));
+        self.line(format_args!("Status: {}", lane.status()));
+        let review = match &lane.ending {
+            LaneEnding::Reviewed(review) => review,
+            LaneEnding::Failed(failed) => return self.failure("Error:", failed),
+        };
+        self.verdict(&review.verdict);
+        self.line(format_args!("Findings: {}", review.counts));
+        self.line(format_args!("Reviewers: {}", review.reviewers));
+        for failed in &review.failures {
+            self.failure("Failed:", failed);
+        }
+        if review.findings.is_empty() {
+            self.line("No lane findings.");
+        }
+        self.findings(&review.findings);
     }
 
     fn findings(&mut self, findings: &[FindingView]) {

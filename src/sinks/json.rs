@@ -1,5 +1,7 @@
 //! `--json`: the artifact, or one error object, at the end (SPEC 14.3).
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -22,7 +24,37 @@ use crate::artifact::artifact_text;
 pub(crate) fn pretty(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<String> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    Ok(redactor.redact_json(&text).into_owned())
+    Ok(escape_active(&redactor.redact_json(&text)).into_owned())
+}
+
+/// Escapes the characters that JSON allows inside a string although a terminal obeys them, they
+/// turn the order of letters around, or some readers end a line there (Python's `splitlines`,
+/// JavaScript before 2019). They can stand in strings alone, so the value stays the same.
+pub(super) fn escape_active(json: &str) -> Cow<'_, str> {
+    if !json.contains(is_active) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_active(c) {
+            write!(escaped, "\\u{:04x}", u32::from(c)).expect("a String takes everything");
+        } else {
+            escaped.push(c);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+fn is_active(c: char) -> bool {
+    matches!(
+        c,
+        '\u{7f}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// Prints one JSON object when the run is over.
@@ -56,5 +88,35 @@ impl<O: Write + Send, E: Write + Send> Sink for JsonSink<O, E> {
             RunOutcome::Failed(failure) => object_text(failure, &self.redactor),
         };
         write_all(&mut self.out, &text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_escaped() {
+        let json = escape_active("{\"a\":\"x\u{2028}y\u{85}z\u{2029}\u{9b}\u{7f}\u{202e}\"}");
+        assert_eq!(
+            json,
+            "{\"a\":\"x\\u2028y\\u0085z\\u2029\\u009b\\u007f\\u202e\"}"
+        );
+        let value: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["a"], "x\u{2028}y\u{85}z\u{2029}\u{9b}\u{7f}\u{202e}");
+    }
+
+    proptest! {
+        #[test]
+        fn escaping_keeps_the_value(text in any::<String>()) {
+            let value = serde_json::json!({ &text: [&text] });
+            let json = value.to_string();
+            let escaped = escape_active(&json);
+            prop_assert!(!escaped.chars().any(char::is_control));
+            prop_assert_eq!(serde_json::from_str::<Value>(&escaped).unwrap(), value);
+        }
     }
 }

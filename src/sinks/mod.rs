@@ -9,6 +9,7 @@ mod error_text;
 mod foreign;
 mod human;
 pub(crate) mod json;
+mod lanes;
 mod ndjson;
 pub mod output;
 mod progress;

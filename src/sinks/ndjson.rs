@@ -1,6 +1,5 @@
 //! `--ndjson`: one frame per line, as it happens (SPEC 14.4).
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use diffwarden_actors::model::{Frame, ReviewEvent, RunArtifact};
 use diffwarden_actors::sink::{RunOutcome, Sink};
 
 use super::error_text::error_frame;
+use super::json::escape_active;
 use super::output::write_all;
 use super::redact::Redactor;
 
@@ -50,33 +50,7 @@ pub(super) fn final_line(artifact: &RunArtifact, redactor: &Redactor) -> String 
 /// Returns a frame as one line with its end.
 pub(super) fn line(frame: &Frame, redactor: &Redactor) -> String {
     let json = serde_json::to_string(frame).expect("a frame holds nothing that JSON cannot say");
-    let mut text = one_line(&redactor.redact_json(&json)).into_owned();
+    let mut text = escape_active(&redactor.redact_json(&json)).into_owned();
     text.push('\n');
     text
-}
-
-/// Escapes what JSON allows inside a string although some readers end a line there (Python's
-/// `splitlines`, JavaScript before 2019).
-fn one_line(json: &str) -> Cow<'_, str> {
-    if !json.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
-        return Cow::Borrowed(json);
-    }
-    Cow::Owned(
-        json.replace('\u{85}', "\\u0085")
-            .replace('\u{2028}', "\\u2028")
-            .replace('\u{2029}', "\\u2029"),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_frame_is_one_line_for_every_reader() {
-        let json = one_line("{\"a\":\"x\u{2028}y\u{85}z\u{2029}\"}");
-        assert_eq!(json, "{\"a\":\"x\\u2028y\\u0085z\\u2029\"}");
-        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(value["a"], "x\u{2028}y\u{85}z\u{2029}");
-    }
 }

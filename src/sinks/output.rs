@@ -81,7 +81,8 @@ fn terminal_width(is_terminal: bool) -> Option<usize> {
     (size.columns > 0).then_some(usize::from(size.columns))
 }
 
-/// Prints text that is wholly diffwarden's own, such as its help, to standard output.
+/// Prints text that is ready, such as diffwarden's own help or what
+/// [`render_artifact`](super::render_artifact) returns, to standard output.
 ///
 /// # Errors
 ///

@@ -3,14 +3,16 @@
 use std::io::Write;
 
 use diffwarden_actors::model::{
-    EngineName, Frame, ReviewEvent, ReviewTarget, ReviewerEntry, ReviewerId, ReviewerSummary,
+    EngineName, Frame, ReviewEvent, ReviewPlan, ReviewTarget, ReviewerEntry, ReviewerId,
+    ReviewerSummary,
 };
 
 use super::foreign::Foreign;
+use super::lanes::lane_name;
 use super::output::write_all;
 use super::redact::Redactor;
 use super::style::{Role, Style};
-use super::summary::FIXTURE_NOTE;
+use super::summary::{FIXTURE_NOTE, reviewer_names};
 
 /// Progress on standard error, for modes that use standard output only at the end.
 pub(super) struct Progress {
@@ -40,18 +42,30 @@ impl Progress {
 
 /// Returns what an event looks like, line end included; nothing for a terminal event.
 pub(super) fn event_text(frame: &Frame, style: Style, foreign: Foreign<'_>) -> Option<String> {
-    let lane = frame
-        .lane()
-        .map(|lane| format!("[{}] ", foreign.line(&lane.0)))
-        .unwrap_or_default();
+    let lane = frame.lane().map(|lane| foreign.line(&lane.0));
+    let place = lane.as_ref().map(|lane| format!("[{lane}] "));
+    let place = place.unwrap_or_default();
     let step = |role, mark: &str, id: &ReviewerId, what: &str| {
         let mark = style.paint(role, mark);
-        format!("{mark} {lane}{} {what}\n", foreign.line(&id.0))
+        format!("{mark} {place}{} {what}\n", foreign.line(&id.0))
+    };
+    let lane_step = |role, mark: &str, what: &str| {
+        let mark = style.paint(role, mark);
+        let lane = lane.as_deref().unwrap_or("without a name");
+        format!("{mark} Lane {lane} {what}\n")
     };
     Some(match &frame.event {
+        ReviewEvent::BatchStarted {
+            target,
+            reviewers,
+            plan,
+            ..
+        } => head(target, reviewers, Some(plan), style, foreign),
+        // The head of the batch has said what a lane reviews, and who does.
+        ReviewEvent::RunStarted { .. } if lane.is_some() => lane_step(Role::Muted, "•", "started"),
         ReviewEvent::RunStarted {
             target, reviewers, ..
-        } => format!("{lane}{}", head(target, reviewers, style, foreign)),
+        } => head(target, reviewers, None, style, foreign),
         ReviewEvent::PreflightStarted { reviewer_id } => {
             step(Role::Muted, "•", reviewer_id, "preflight")
         }
@@ -88,17 +102,16 @@ pub(super) fn event_text(frame: &Frame, style: Style, foreign: Foreign<'_>) -> O
             let what = format!("failed ({}): {message}", seconds(*timing_ms));
             step(Role::Danger, "✗", reviewer_id, &what)
         }
-        ReviewEvent::BatchStarted {
-            target, reviewers, ..
-        } => head(target, reviewers, style, foreign),
         ReviewEvent::LaneFinished { timing_ms, .. } => {
-            format!("{lane}finished ({})\n", seconds(*timing_ms))
+            let what = format!("finished ({})", seconds(*timing_ms));
+            lane_step(Role::Success, "✓", &what)
         }
         ReviewEvent::LaneFailed {
             error, timing_ms, ..
         } => {
             let message = foreign.line(&error.message);
-            format!("{lane}failed ({}): {message}\n", seconds(*timing_ms))
+            let what = format!("failed ({}): {message}", seconds(*timing_ms));
+            lane_step(Role::Danger, "✗", &what)
         }
         ReviewEvent::FinalResult { .. } | ReviewEvent::Error { .. } => return None,
     })
@@ -108,11 +121,12 @@ pub(super) fn event_text(frame: &Frame, style: Style, foreign: Foreign<'_>) -> O
 fn head(
     target: &ReviewTarget,
     reviewers: &[ReviewerSummary],
+    plan: Option<&ReviewPlan>,
     style: Style,
     foreign: Foreign<'_>,
 ) -> String {
     let ids = reviewers.iter().map(|reviewer| &reviewer.id);
-    let mut text = title_lines(target, ids, style, foreign);
+    let mut text = title_lines(target, ids, plan, style, foreign);
     if reviewers.iter().any(|one| one.engine == EngineName::Fake) {
         let note = style.paint(Role::Warning, FIXTURE_NOTE);
         text.push_str(&format!("Note: {note}\n"));
@@ -120,24 +134,30 @@ fn head(
     text
 }
 
-/// Returns the three lines that say what is reviewed and by whom.
+/// Returns the lines that say what is reviewed, by whom and in which lanes.
 pub(super) fn title_lines<'a>(
     target: &ReviewTarget,
     reviewers: impl Iterator<Item = &'a ReviewerId>,
+    plan: Option<&ReviewPlan>,
     style: Style,
     foreign: Foreign<'_>,
 ) -> String {
-    let names: Vec<_> = reviewers.map(|id| foreign.line(&id.0)).collect();
-    let names = if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
+    let title = match plan {
+        None => "diffwarden review",
+        Some(_) => "diffwarden review batch",
     };
-    format!(
-        "{}\nTarget: {}\nReviewers: {names}\n",
-        style.paint(Role::Heading, "diffwarden review"),
+    let mut text = format!(
+        "{}\nTarget: {}\nReviewers: {}\n",
+        style.paint(Role::Heading, title),
         foreign.line(&target.label()),
-    )
+        reviewer_names(reviewers, foreign),
+    );
+    if let Some(plan) = plan {
+        let lanes = plan.lanes.iter().map(|lane| lane_name(lane, foreign));
+        let lanes: Vec<_> = lanes.collect();
+        text.push_str(&format!("Lanes: {}\n", lanes.join(", ")));
+    }
+    text
 }
 
 fn finished(entry: &ReviewerEntry) -> String {

@@ -5,14 +5,15 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use diffwarden_actors::model::{
-    Anchor, Coverage, EngineName, FailedReviewer, Finding, Priority, ReportedFinding,
-    ReviewArtifact, ReviewerEntry, ReviewerId, RunArtifact, Score, Sent, Trust, TrustReason,
-    Verdict,
+    Anchor, Coverage, EngineName, FailedReviewer, Finding, MergedResult, Priority, ReportedFinding,
+    ReviewArtifact, ReviewTarget, ReviewValidation, ReviewerEntry, ReviewerError, ReviewerId,
+    RunArtifact, Score, Sent, Trust, TrustReason, Verdict,
 };
 use serde::Serialize;
 
 use super::error_text::advice;
 use super::foreign::Foreign;
+use super::lanes::{LaneEnding, LaneView, asked_in};
 
 /// What is said wherever the `fake` engine took part.
 pub(super) const FIXTURE_NOTE: &str =
@@ -33,7 +34,9 @@ pub(super) struct Summary {
     pub(super) counts: String,
     /// The names of the reviewers, or `none`.
     pub(super) reviewers: String,
+    /// How many reviewers, or lanes where there are some, gave an answer.
     pub(super) passed: usize,
+    /// How many did not.
     pub(super) failed: usize,
     pub(super) is_clean: bool,
     /// `clean` or why not.
@@ -41,6 +44,7 @@ pub(super) struct Summary {
     /// Whether a reviewer was no reviewer at all.
     pub(super) is_fixture: bool,
     pub(super) warnings: Vec<String>,
+    /// The reviewers that failed; in a run with lanes each lane has its own.
     pub(super) failures: Vec<FailedView>,
     /// What was not sent whole, one line per kind.
     pub(super) coverage: Vec<String>,
@@ -49,6 +53,18 @@ pub(super) struct Summary {
     pub(super) no_findings: &'static str,
     /// The lines of the explanation; none when it is blank.
     pub(super) explanation: Vec<String>,
+    /// The lanes; `None` in a run without.
+    pub(super) lanes: Option<Vec<LaneView>>,
+}
+
+/// What artifacts of runs with and without lanes have in common.
+struct Whole<'a> {
+    target: &'a ReviewTarget,
+    result: &'a MergedResult,
+    validation: &'a ReviewValidation,
+    warnings: &'a [String],
+    trust: &'a Trust,
+    coverage: &'a Coverage,
 }
 
 /// A reviewer that failed.
@@ -77,48 +93,114 @@ pub(super) struct FindingView {
 
 impl Summary {
     /// Reads a summary off an artifact.
-    pub(super) fn of(artifact: &ReviewArtifact, foreign: Foreign<'_>) -> Self {
-        let result = &artifact.result;
-        let failures: Vec<_> = artifact.reviewers.iter().filter_map(failure_of).collect();
+    pub(super) fn of(artifact: &RunArtifact, foreign: Foreign<'_>) -> Self {
+        let whole = Self::of_whole(&Whole::of(artifact), foreign);
+        match artifact {
+            RunArtifact::Review(review) => {
+                let failures = failures(review, foreign);
+                Self {
+                    reviewers: reviewer_names(asked(review), foreign),
+                    passed: asked(review).count().saturating_sub(failures.len()),
+                    failed: failures.len(),
+                    is_fixture: has_fixture(review),
+                    failures,
+                    ..whole
+                }
+            }
+            RunArtifact::Batch(batch) => {
+                let lanes = LaneView::all(batch, foreign);
+                let failed = lanes
+                    .iter()
+                    .filter(|lane| matches!(lane.ending, LaneEnding::Failed(_)))
+                    .count();
+                let mut reviews = batch.lanes.iter().filter_map(|lane| lane.artifact.as_ref());
+                Self {
+                    reviewers: reviewer_names(asked_in(batch).into_iter(), foreign),
+                    passed: lanes.len() - failed,
+                    failed,
+                    is_fixture: reviews.any(|review| has_fixture(review)),
+                    lanes: Some(lanes),
+                    ..whole
+                }
+            }
+        }
+    }
+
+    fn of_whole(whole: &Whole<'_>, foreign: Foreign<'_>) -> Self {
+        let result = whole.result;
         Self {
-            target: foreign.line(&artifact.target.label()),
+            target: foreign.line(&whole.target.label()),
             verdict: foreign.line(&result.overall_correctness),
             confidence: confidence(result.overall_confidence_score),
-            counts: counts(result.findings.iter().map(|one| one.finding.priority)),
-            reviewers: names(asked(artifact).map(|id| foreign.line(&id.0)), "none"),
-            passed: asked(artifact).count().saturating_sub(failures.len()),
-            failed: failures.len(),
-            is_clean: artifact.trust.clean,
-            trust: trust_text(&artifact.trust),
-            is_fixture: has_fixture(artifact),
-            warnings: lines_of(&artifact.warnings, foreign),
-            failures: failures
-                .into_iter()
-                .map(|failed| FailedView::of(failed, foreign))
-                .collect(),
-            coverage: coverage_lines(&artifact.coverage, foreign),
-            findings: finding_views(artifact, foreign),
-            no_findings: no_findings(artifact),
+            counts: counts(&result.findings),
+            reviewers: String::new(),
+            passed: 0,
+            failed: 0,
+            is_clean: whole.trust.clean,
+            trust: trust_text(whole.trust),
+            is_fixture: false,
+            warnings: lines_of(whole.warnings, foreign),
+            failures: Vec::new(),
+            coverage: coverage_lines(whole.coverage, foreign),
+            findings: finding_views(result, whole.validation, foreign),
+            no_findings: no_findings(whole),
             explanation: foreign.lines(&result.overall_explanation),
+            lanes: None,
+        }
+    }
+}
+
+impl<'a> Whole<'a> {
+    fn of(artifact: &'a RunArtifact) -> Self {
+        match artifact {
+            RunArtifact::Review(review) => Self {
+                target: &review.target,
+                result: &review.result,
+                validation: &review.validation,
+                warnings: &review.warnings,
+                trust: &review.trust,
+                coverage: &review.coverage,
+            },
+            RunArtifact::Batch(batch) => Self {
+                target: &batch.target,
+                result: &batch.result,
+                validation: &batch.validation,
+                warnings: &batch.warnings,
+                trust: &batch.trust,
+                coverage: &batch.coverage,
+            },
         }
     }
 }
 
 impl FailedView {
     fn of(failed: &FailedReviewer, foreign: Foreign<'_>) -> Self {
-        let error = &failed.error;
+        let error = Self::of_error(&failed.error, foreign);
+        Self {
+            message: format!("{}: {}", foreign.line(&failed.identity.id.0), error.message),
+            ..error
+        }
+    }
+
+    /// Reads an error without saying whose it is.
+    pub(super) fn of_error(error: &ReviewerError, foreign: Foreign<'_>) -> Self {
         let reason = error.reason.map(|reason| spelling(&reason));
         Self {
-            message: format!(
-                "{}: {}",
-                foreign.line(&failed.identity.id.0),
-                foreign.line(&error.message)
-            ),
+            message: foreign.line(&error.message),
             kind: names(
                 std::iter::once(spelling(&error.code)).chain(reason),
                 "unknown",
             ),
             advice: advice(error.hint.as_deref(), &error.recovery, foreign),
+        }
+    }
+
+    /// Returns what to say of a failure that the artifact says nothing about.
+    pub(super) fn unexplained() -> Self {
+        Self {
+            message: "no reason is given".to_owned(),
+            kind: "unknown".to_owned(),
+            advice: Vec::new(),
         }
     }
 }
@@ -166,8 +248,24 @@ pub(super) fn asked(artifact: &ReviewArtifact) -> impl Iterator<Item = &Reviewer
         .filter(|id| id.0 != INTEGRITY)
 }
 
+/// Returns the names of reviewers, or `none`.
+pub(super) fn reviewer_names<'a>(
+    ids: impl Iterator<Item = &'a ReviewerId>,
+    foreign: Foreign<'_>,
+) -> String {
+    names(ids.map(|id| foreign.line(&id.0)), "none")
+}
+
+/// Returns the reviewers that failed.
+pub(super) fn failures(artifact: &ReviewArtifact, foreign: Foreign<'_>) -> Vec<FailedView> {
+    let entries = artifact.reviewers.iter().filter_map(failure_of);
+    entries
+        .map(|failed| FailedView::of(failed, foreign))
+        .collect()
+}
+
 /// Whether a reviewer of the run was no reviewer at all.
-pub(super) fn has_fixture(artifact: &ReviewArtifact) -> bool {
+fn has_fixture(artifact: &ReviewArtifact) -> bool {
     let mut entries = artifact.reviewers.iter();
     entries.any(|entry| entry.identity().engine == EngineName::Fake)
 }
@@ -179,12 +277,17 @@ fn failure_of(entry: &ReviewerEntry) -> Option<&FailedReviewer> {
     }
 }
 
-fn finding_views(artifact: &ReviewArtifact, foreign: Foreign<'_>) -> Vec<FindingView> {
-    let invalid = artifact.validation.invalid_locations.iter();
+/// Returns the findings in the order of texts, each with what speaks against its location.
+pub(super) fn finding_views(
+    result: &MergedResult,
+    validation: &ReviewValidation,
+    foreign: Foreign<'_>,
+) -> Vec<FindingView> {
+    let invalid = validation.invalid_locations.iter();
     let doubts: HashMap<_, _> = invalid
         .map(|invalid| (invalid.index, invalid.reason.as_str()))
         .collect();
-    let mut findings: Vec<_> = artifact.result.findings.iter().enumerate().collect();
+    let mut findings: Vec<_> = result.findings.iter().enumerate().collect();
     findings.sort_by_cached_key(|(_, reported)| order(&reported.finding));
     findings
         .into_iter()
@@ -242,7 +345,11 @@ fn location(finding: &Finding, foreign: Foreign<'_>) -> String {
 }
 
 /// Returns the number of findings, and of each priority when there are any.
-fn counts(priorities: impl Iterator<Item = Option<Priority>>) -> String {
+pub(super) fn counts(findings: &[ReportedFinding]) -> String {
+    count_text(findings.iter().map(|one| one.finding.priority))
+}
+
+fn count_text(priorities: impl Iterator<Item = Option<Priority>>) -> String {
     let mut classes = [0_usize; 5];
     for priority in priorities {
         let class = priority.map_or(4, |priority| usize::from(priority.0.min(3)));
@@ -277,14 +384,17 @@ fn trust_text(trust: &Trust) -> String {
     if trust.clean {
         return "clean".to_owned();
     }
+    if trust.is_unstated() {
+        return "not stated".to_owned();
+    }
     let reasons = names(trust.reasons.iter().map(spelling), "no reason given");
     format!("not clean ({reasons})")
 }
 
 /// A review that found nothing must not look like one that could not be read or had nothing to read.
-fn no_findings(artifact: &ReviewArtifact) -> &'static str {
-    let reasons = &artifact.trust.reasons;
-    let is_unknown = artifact.result.overall_correctness == Verdict::Unknown.as_str();
+fn no_findings(whole: &Whole<'_>) -> &'static str {
+    let reasons = &whole.trust.reasons;
+    let is_unknown = whole.result.overall_correctness == Verdict::Unknown.as_str();
     if reasons.contains(&TrustReason::EmptyDiff) {
         "Nothing to review: the target has no changes."
     } else if reasons.contains(&TrustReason::AllPruned) {
@@ -370,10 +480,10 @@ mod tests {
     fn counts_leave_out_what_is_not_there() {
         let priorities = [Some(1), Some(0), None, Some(1)].map(|one| one.map(Priority));
         assert_eq!(
-            counts(priorities.into_iter()),
+            count_text(priorities.into_iter()),
             "4 (P0 1, P1 2, Unspecified 1)"
         );
-        assert_eq!(counts(std::iter::empty()), "0");
+        assert_eq!(count_text(std::iter::empty()), "0");
     }
 
     #[test]
@@ -391,16 +501,4 @@ mod tests {
             "max_time"
         );
     }
-}
-
-/// Returns the artifacts of a run: one, or one for each lane that succeeded.
-pub(super) fn reviews_of(artifact: &RunArtifact) -> impl Iterator<Item = &ReviewArtifact> {
-    let (alone, lanes) = match artifact {
-        RunArtifact::Review(artifact) => (Some(artifact.as_ref()), None),
-        RunArtifact::Batch(batch) => (None, Some(&batch.lanes)),
-    };
-    let lanes = lanes.into_iter().flatten();
-    alone
-        .into_iter()
-        .chain(lanes.filter_map(|lane| lane.artifact.as_deref()))
 }

@@ -18,6 +18,7 @@ pub struct ReviewArtifact {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineName>,
     /// Every selected reviewer, in the order asked for.
+    #[serde(default)]
     pub reviewers: Vec<ReviewerEntry>,
     /// The working folder, as it was given.
     pub cwd: String,
@@ -34,8 +35,10 @@ pub struct ReviewArtifact {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Whether this may be read as a full review.
+    #[serde(default, skip_serializing_if = "Trust::is_unstated")]
     pub trust: Trust,
     /// What of the patch reached the reviewers.
+    #[serde(default, skip_serializing_if = "Coverage::is_unstated")]
     pub coverage: Coverage,
     /// Findings of several reviewers about the same place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

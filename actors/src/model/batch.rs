@@ -37,8 +37,10 @@ pub struct ReviewBatchArtifact {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Whether this may be read as a full review.
+    #[serde(default, skip_serializing_if = "Trust::is_unstated")]
     pub trust: Trust,
     /// What of the patch reached the reviewers.
+    #[serde(default, skip_serializing_if = "Coverage::is_unstated")]
     pub coverage: Coverage,
     /// Findings of several reviewers about the same place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -70,7 +72,7 @@ pub struct ReviewPlan {
 }
 
 /// How one lane of a batch ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LaneArtifact {
     /// The lane.
     #[serde(flatten)]

@@ -12,6 +12,14 @@ pub struct Coverage {
     pub patch_sha256: String,
 }
 
+impl Coverage {
+    /// Whether nothing is said, as in artifacts of programs that know the specification alone. The
+    /// digest of a patch is never blank.
+    pub fn is_unstated(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What of one file reached the reviewers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageFile {

@@ -4,14 +4,12 @@ use serde::{Deserialize, Serialize};
 use super::{LaneId, ReviewerId, Score};
 
 /// How urgent a finding is: 0 blocks a release, 3 is a detail.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Priority(#[schemars(range(min = 0, max = 3))] pub u8);
 
 /// An inclusive range of lines, 1-based.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct LineRange {
     /// First line.
     #[schemars(range(min = 1))]
@@ -71,9 +69,11 @@ pub struct Finding {
 }
 
 /// A finding of the merged result: the first reporter's words and everybody's names.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReportedFinding {
-    /// Stable name of the finding: path, title and anchored code, never the line number.
+    /// Stable name of the finding: path, title and anchored code, never the line number. Blank in
+    /// a saved artifact that has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The finding in the words of whoever reported it first.
     #[serde(flatten)]

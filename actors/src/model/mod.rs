@@ -14,6 +14,7 @@ mod lane;
 mod number;
 mod patch;
 mod path;
+mod reading;
 mod result;
 mod reviewer;
 mod target;

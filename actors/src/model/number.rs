@@ -1,11 +1,11 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 /// A confidence between 0 and 1.
 ///
 /// Printed as JSON the way JavaScript prints numbers: `1`, not `1.0`, because consumers of the
 /// contract compare the text of artifacts.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, JsonSchema)]
 #[serde(transparent)]
 pub struct Score(#[schemars(range(min = 0.0, max = 1.0))] pub f64);
 

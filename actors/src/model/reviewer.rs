@@ -151,7 +151,7 @@ pub enum ReviewerStatus {
 }
 
 /// A reviewer's entry in the artifact.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReviewerEntry {
     /// It failed.
@@ -161,7 +161,7 @@ pub enum ReviewerEntry {
 }
 
 /// The entry of a reviewer that answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SuccessfulReviewer {
     /// Who it is.
     #[serde(flatten)]
@@ -191,7 +191,7 @@ pub struct SuccessfulReviewer {
 }
 
 /// The entry of a reviewer that failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FailedReviewer {
     /// Who it is.
     #[serde(flatten)]

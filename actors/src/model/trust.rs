@@ -2,7 +2,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether a result may be read as a full review. Findings do not matter for it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+///
+/// The default value is that of a saved artifact that says nothing about it (see
+/// [`is_unstated`](Self::is_unstated)).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Trust {
     /// True when `reasons` is empty.
     pub clean: bool,
@@ -20,6 +23,12 @@ impl Trust {
             clean: reasons.is_empty(),
             reasons,
         }
+    }
+
+    /// Whether nothing is said, as in artifacts of programs that know the specification alone. No
+    /// run of diffwarden makes such a value.
+    pub fn is_unstated(&self) -> bool {
+        !self.clean && self.reasons.is_empty()
     }
 }
 

@@ -70,6 +70,25 @@ fn spoken(words: &str, title: &str) -> ReviewArtifact {
     artifact
 }
 
+/// The same of a run with lanes.
+fn spoken_in_lanes(words: &str, title: &str) -> RunArtifact {
+    let mut batch = super::batches::batch();
+    let whole = spoken(words, title);
+    batch.result = whole.result.clone();
+    batch.warnings = whole.warnings.clone();
+    let lanes = &mut batch.plan.lanes;
+    lanes[1].focus = Some(format!("x{words}"));
+    lanes[2].focus = Some(format!("x{words}"));
+    for (artifact, lane) in batch.lanes.iter_mut().zip(lanes) {
+        artifact.lane = lane.clone();
+        artifact.artifact = artifact.artifact.take().map(|_| Box::new(whole.clone()));
+        if let Some(error) = &mut artifact.error {
+            words.clone_into(&mut error.message);
+        }
+    }
+    RunArtifact::Batch(Box::new(batch))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -78,6 +97,9 @@ proptest! {
         for mode in [OutputMode::Agent, OutputMode::Human] {
             let expected = own_lines(&shown(&spoken("x", "x"), mode));
             let found = own_lines(&shown(&spoken(&words, &title), mode));
+            prop_assert_eq!(&found, &expected);
+            let expected = own_lines(&shown_run(&spoken_in_lanes("x", "x"), mode));
+            let found = own_lines(&shown_run(&spoken_in_lanes(&words, &title), mode));
             prop_assert_eq!(&found, &expected);
         }
     }
@@ -102,7 +124,7 @@ proptest! {
         }
         let escaped = serde_json::to_string(&secret).unwrap();
         let escaped = &escaped[1..escaped.len() - 1];
-        for outcome in [RunOutcome::Finished(Arc::new(artifact)), failed] {
+        for outcome in [finished(artifact), failed] {
             for mode in [OutputMode::Human, OutputMode::Agent, OutputMode::Json, OutputMode::Ndjson] {
                 let options = SinkOptions {
                     style: Style { colour: true, width: Some(40) },

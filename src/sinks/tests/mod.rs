@@ -1,5 +1,7 @@
 //! What the sinks print: artifacts to try them on, and a way to run them.
 
+mod anything;
+mod batches;
 mod hostile;
 mod streams;
 mod texts;
@@ -57,7 +59,15 @@ fn options(mode: OutputMode) -> SinkOptions {
 }
 
 fn shown(artifact: &ReviewArtifact, mode: OutputMode) -> String {
+    shown_run(&artifact.clone().into(), mode)
+}
+
+fn shown_run(artifact: &RunArtifact, mode: OutputMode) -> String {
     render_artifact(artifact, mode, Style::PLAIN, &Redactor::default())
+}
+
+fn finished(artifact: ReviewArtifact) -> RunOutcome {
+    RunOutcome::Finished(Arc::new(artifact.into()))
 }
 
 fn validation(mode: &str) -> Value {

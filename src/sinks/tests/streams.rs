@@ -7,7 +7,7 @@ use super::*;
 
 #[test]
 fn people_see_a_run_as_it_happens() {
-    let outcome = RunOutcome::Finished(Arc::new(partial()));
+    let outcome = finished(partial());
     let (out, err) = written(options(OutputMode::Human), &frames(), &outcome);
     let (run, result) = out.split_once("\n\nResult\n").unwrap();
     assert_snapshot!(run, @r"
@@ -30,7 +30,7 @@ fn people_see_a_run_as_it_happens() {
 fn a_lane_is_named_in_front_of_its_reviewers() {
     let mut frame = frames().remove(1);
     frame.lane_id = Some(LaneId("focus-1".to_owned()));
-    let outcome = RunOutcome::Finished(Arc::new(partial()));
+    let outcome = finished(partial());
     let (out, _) = written(options(OutputMode::Human), &[frame], &outcome);
     assert!(out.starts_with("• [focus-1] alpha preflight\n"));
 }
@@ -73,17 +73,17 @@ fn an_agent_reads_a_failure_on_standard_error() {
 
 #[test]
 fn json_is_the_artifact_alone() {
-    let artifact = Arc::new(partial());
-    let outcome = RunOutcome::Finished(Arc::clone(&artifact));
+    let artifact = partial();
+    let outcome = finished(artifact.clone());
     let (out, err) = written(options(OutputMode::Json), &frames(), &outcome);
     assert_eq!(err, "");
     assert!(out.starts_with("{\n  \"schema_version\": 2,\n"));
     assert!(out.ends_with("}\n") && !out.ends_with("\n\n"));
     assert_eq!(
         serde_json::from_str::<ReviewArtifact>(&out).unwrap(),
-        *artifact
+        artifact
     );
-    let file = crate::artifact::write_artifact(&artifact, &Redactor::default());
+    let file = crate::artifact::write_artifact(&artifact.into(), &Redactor::default());
     assert_eq!(out.as_bytes(), file);
 }
 
@@ -100,8 +100,7 @@ fn json_of_a_failed_run_is_one_error_object() {
 
 #[test]
 fn ndjson_ends_with_one_terminal_frame() {
-    let finished = RunOutcome::Finished(Arc::new(partial()));
-    for (outcome, last) in [(finished, "final_result"), (failed(), "error")] {
+    for (outcome, last) in [(finished(partial()), "final_result"), (failed(), "error")] {
         let (out, err) = written(options(OutputMode::Ndjson), &frames(), &outcome);
         assert_eq!(err, "");
         let lines: Vec<Value> = out
@@ -121,7 +120,7 @@ fn ndjson_ends_with_one_terminal_frame() {
 
 #[test]
 fn silent_modes_show_progress_on_a_terminal() {
-    let outcome = RunOutcome::Finished(Arc::new(partial()));
+    let outcome = finished(partial());
     for mode in [OutputMode::Json, OutputMode::Agent, OutputMode::Ndjson] {
         let options = SinkOptions {
             progress: Some(Style::PLAIN),
@@ -153,7 +152,7 @@ fn a_closed_output_is_told() {
     }
     for mode in [OutputMode::Agent, OutputMode::Json] {
         let sink = sink_for(options(mode), Closed, io::sink());
-        let outcome = RunOutcome::Finished(Arc::new(partial()));
+        let outcome = finished(partial());
         assert!(output::is_closed(&sink.finish(&outcome).unwrap_err()));
     }
 }

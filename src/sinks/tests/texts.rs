@@ -303,7 +303,12 @@ fn lines_are_wrapped_and_coloured_for_a_terminal() {
         colour: true,
         width: Some(30),
     };
-    let text = render_artifact(&artifact, OutputMode::Human, style, &Redactor::default());
+    let text = render_artifact(
+        &artifact.into(),
+        OutputMode::Human,
+        style,
+        &Redactor::default(),
+    );
     let text = text.replace('\x1b', "^");
     let findings = &text[text.find("^[35mFindings").unwrap()..];
     assert_snapshot!(findings, @r"
