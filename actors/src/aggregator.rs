@@ -85,6 +85,16 @@ impl Handler<Observed> for Aggregator {
                 });
             }
             Fact::Started => self.publish(ReviewEvent::ReviewerStarted { reviewer_id }),
+            Fact::Progress {
+                progress,
+                elapsed_ms,
+            } => self.publish(ReviewEvent::ReviewerProgress {
+                reviewer_id,
+                turns: progress.turns,
+                tools: progress.tools,
+                tokens: progress.tokens,
+                elapsed_ms,
+            }),
             Fact::Ended(entry) => {
                 self.publish(match entry.as_ref() {
                     ReviewerEntry::Failed(failed) => ReviewEvent::ReviewerFailed {

@@ -39,7 +39,8 @@ impl Lane {
                     lane: position,
                     reviewer,
                 };
-                Reviewer::new(Arc::clone(plan), slot, aggregator.clone()).start()
+                let (supervisor, aggregator) = (supervisor.clone(), aggregator.clone());
+                Reviewer::new(Arc::clone(plan), slot, supervisor, aggregator).start()
             })
             .collect();
         Self {

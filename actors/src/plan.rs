@@ -98,6 +98,8 @@ pub struct Policy {
     pub grace: Duration,
     /// How many bytes of each stream of a child are taken before it is ended.
     pub max_output: usize,
+    /// Whether reviewers' signs of life are events.
+    pub progress: bool,
 }
 
 impl Default for Policy {
@@ -107,6 +109,7 @@ impl Default for Policy {
             max_concurrency: 8,
             grace: Duration::from_secs(2),
             max_output: 64 << 20,
+            progress: false,
         }
     }
 }

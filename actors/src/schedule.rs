@@ -32,6 +32,8 @@ pub(crate) enum StopLevel {
 pub(crate) enum Step {
     /// Give this slot its permit.
     Start(Slot),
+    /// Give this slot its permit back: its wait is over.
+    Resume(Slot),
     /// Report this slot as ended without having begun.
     Skip(Slot),
     /// End everything that runs.
@@ -45,6 +47,10 @@ pub(crate) enum Step {
 pub(crate) struct Schedule {
     waiting: VecDeque<Slot>,
     running: Vec<Slot>,
+    /// Begun, and without a permit because they wait for their provider.
+    paused: Vec<Slot>,
+    /// Begun, and waiting for a permit again. They go first: their time runs.
+    resuming: VecDeque<Slot>,
     limit: usize,
     strict: bool,
     level: StopLevel,
@@ -57,6 +63,8 @@ impl Schedule {
         Self {
             waiting: fair_order(lanes, reviewers),
             running: Vec::new(),
+            paused: Vec::new(),
+            resuming: VecDeque::new(),
             limit: limit.max(1),
             strict,
             level: StopLevel::Run,
@@ -72,9 +80,9 @@ impl Schedule {
     /// Takes note that a slot ended. In strict mode the first failure stops the others: their
     /// answers could not change the outcome any more, and they cost money.
     pub(crate) fn ended(&mut self, slot: Slot, succeeded: bool) -> Vec<Step> {
-        let before = self.running.len();
-        self.running.retain(|&other| other != slot);
-        if self.running.len() == before {
+        let is_known =
+            take(&mut self.running, slot) || take(&mut self.paused, slot) || self.unqueue(slot);
+        if !is_known {
             return Vec::new();
         }
         let mut steps = if self.strict && !succeeded {
@@ -84,6 +92,24 @@ impl Schedule {
         };
         steps.extend(self.advance());
         steps
+    }
+
+    /// Takes a slot's permit for the time of its wait.
+    pub(crate) fn paused(&mut self, slot: Slot) -> Vec<Step> {
+        if !take(&mut self.running, slot) {
+            return Vec::new();
+        }
+        self.paused.push(slot);
+        self.advance()
+    }
+
+    /// Takes note that a slot's wait is over and that it wants its permit again.
+    pub(crate) fn wanted(&mut self, slot: Slot) -> Vec<Step> {
+        if !take(&mut self.paused, slot) {
+            return Vec::new();
+        }
+        self.resuming.push_back(slot);
+        self.advance()
     }
 
     /// Raises the stop level; a lower or equal level changes nothing.
@@ -99,7 +125,7 @@ impl Schedule {
         }
         self.level = level;
         let mut steps = Vec::new();
-        if !self.running.is_empty() {
+        if self.is_busy() {
             steps.push(Step::Stop(level));
         }
         steps.extend(self.waiting.drain(..).map(Step::Skip));
@@ -108,18 +134,41 @@ impl Schedule {
 
     fn advance(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
-        while self.running.len() < self.limit
-            && let Some(slot) = self.waiting.pop_front()
-        {
-            self.running.push(slot);
-            steps.push(Step::Start(slot));
+        while self.running.len() < self.limit {
+            let step = if let Some(slot) = self.resuming.pop_front() {
+                self.running.push(slot);
+                Step::Resume(slot)
+            } else if let Some(slot) = self.waiting.pop_front() {
+                self.running.push(slot);
+                Step::Start(slot)
+            } else {
+                break;
+            };
+            steps.push(step);
         }
-        if self.running.is_empty() && !self.concluded {
+        if !self.is_busy() && !self.concluded {
             self.concluded = true;
             steps.push(Step::Conclude);
         }
         steps
     }
+
+    fn is_busy(&self) -> bool {
+        !(self.running.is_empty() && self.paused.is_empty() && self.resuming.is_empty())
+    }
+
+    fn unqueue(&mut self, slot: Slot) -> bool {
+        let before = self.resuming.len();
+        self.resuming.retain(|&other| other != slot);
+        self.resuming.len() < before
+    }
+}
+
+/// Removes a slot and tells whether it was there.
+fn take(slots: &mut Vec<Slot>, slot: Slot) -> bool {
+    let before = slots.len();
+    slots.retain(|&other| other != slot);
+    slots.len() < before
 }
 
 /// Returns every pair in rounds. Each round gives every lane one reviewer, and each lane begins

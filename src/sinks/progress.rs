@@ -99,7 +99,9 @@ pub(super) fn event_text(frame: &Frame, style: Style, foreign: Foreign<'_>) -> O
             let message = foreign.line(&error.message);
             format!("{lane}failed ({}): {message}\n", seconds(*timing_ms))
         }
-        ReviewEvent::FinalResult { .. } | ReviewEvent::Error { .. } => return None,
+        ReviewEvent::ReviewerProgress { .. }
+        | ReviewEvent::FinalResult { .. }
+        | ReviewEvent::Error { .. } => return None,
     })
 }
 

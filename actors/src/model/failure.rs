@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +100,8 @@ pub struct Failure {
     pub hint: Option<String>,
     /// The exit code, where it is not that of the kind (an interrupted run).
     pub exit_code: Option<u8>,
+    /// How long the provider asks to wait before the next request, where it said so.
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
@@ -110,6 +114,7 @@ impl Failure {
             recovery: Vec::new(),
             hint: None,
             exit_code: None,
+            retry_after: None,
         }
     }
 
@@ -131,6 +136,13 @@ impl Failure {
     #[must_use]
     pub fn recovery(mut self, step: impl Into<String>) -> Self {
         self.recovery.push(step.into());
+        self
+    }
+
+    /// Adds how long the provider asks to wait.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
         self
     }
 
