@@ -239,6 +239,31 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_lends_the_permit_and_the_end_of_it_comes_before_the_waiting() {
+        let mut schedule = Schedule::new(1, 3, 1, false);
+        schedule.begin();
+        assert_eq!(schedule.paused(slot(0)), [Step::Start(slot(1))]);
+        assert_eq!(schedule.wanted(slot(0)), []);
+        assert_eq!(schedule.ended(slot(1), true), [Step::Resume(slot(0))]);
+        assert_eq!(schedule.ended(slot(0), true), [Step::Start(slot(2))]);
+        assert_eq!(schedule.paused(slot(2)), []);
+        // The pause of one that is ended by its deadline.
+        assert_eq!(schedule.ended(slot(2), false), [Step::Conclude]);
+    }
+
+    #[test]
+    fn a_stop_reaches_those_that_pause() {
+        let mut schedule = Schedule::new(1, 1, 1, false);
+        schedule.begin();
+        schedule.paused(slot(0));
+        assert_eq!(
+            schedule.stop(StopLevel::Gracefully),
+            [Step::Stop(StopLevel::Gracefully)]
+        );
+        assert_eq!(schedule.ended(slot(0), false), [Step::Conclude]);
+    }
+
+    #[test]
     fn every_lane_gets_a_turn_in_every_round() {
         let order: Vec<_> = fair_order(2, 3).into();
         let pairs: Vec<_> = order.iter().map(|s| (s.lane, s.reviewer)).collect();
@@ -258,6 +283,8 @@ mod tests {
         ) {
             let mut schedule = Schedule::new(lanes, reviewers, limit, strict);
             let mut running = Vec::new();
+            let mut paused: Vec<Slot> = Vec::new();
+            let mut queued: Vec<Slot> = Vec::new();
             let mut begun = BTreeSet::new();
             let mut ended = BTreeSet::new();
             let mut concluded = 0;
@@ -272,6 +299,12 @@ mod tests {
                             prop_assert!(begun.insert(slot));
                             running.push(slot);
                         }
+                        Step::Resume(slot) => {
+                            let at = queued.iter().position(|&other| other == slot);
+                            prop_assert!(at.is_some());
+                            queued.remove(at.unwrap());
+                            running.push(slot);
+                        }
                         Step::Skip(slot) => {
                             prop_assert!(!begun.contains(&slot));
                             prop_assert!(ended.insert(slot));
@@ -281,15 +314,29 @@ mod tests {
                     }
                 }
                 prop_assert!(running.len() <= limit.max(1));
-                if running.is_empty() {
+                if running.is_empty() && paused.is_empty() && queued.is_empty() {
                     break;
                 }
                 let (pick, succeeded, signal) = events.next().unwrap_or((0, true, 11));
+                let pausable = !running.is_empty();
                 steps = match signal {
                     0 => schedule.stop(StopLevel::Gracefully),
                     1 => schedule.stop(StopLevel::Now),
-                    _ => {
+                    2 | 3 if pausable => {
                         let slot = running.swap_remove(pick % running.len());
+                        paused.push(slot);
+                        schedule.paused(slot)
+                    }
+                    4 | 5 if !paused.is_empty() => {
+                        let slot = paused.swap_remove(pick % paused.len());
+                        queued.push(slot);
+                        schedule.wanted(slot)
+                    }
+                    _ => {
+                        // Whoever waits can end as well: its time may be over.
+                        let groups = [&mut running, &mut paused, &mut queued];
+                        let group = groups.into_iter().find(|group| !group.is_empty()).unwrap();
+                        let slot = group.swap_remove(pick % group.len());
                         prop_assert!(ended.insert(slot));
                         schedule.ended(slot, succeeded)
                     }

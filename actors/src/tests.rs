@@ -12,11 +12,14 @@ use crate::engine::{
 };
 use crate::interrupt::{REAL_SIGNALS, Signals};
 use crate::model::{
-    ErrorCode, Failure, Frame, Reason, ReviewArtifact, ReviewEvent, ReviewerEntry, TrustReason,
+    ErrorCode, Failure, Frame, Reason, ReviewArtifact, ReviewEvent, ReviewerEntry, RunArtifact,
+    TrustReason,
 };
 use crate::plan::RunPlan;
 use crate::sink::{Interrupt, InterruptSender, RunFailure, RunOutcome, SinkSet, interrupt_channel};
 use crate::testing::{Recorder, TestEngine, answer, finding, plan, reviewer, until_cancelled};
+
+mod repair;
 
 /// A run that is still going after this long never ends.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -77,8 +80,12 @@ fn word(frame: &Frame) -> String {
             reviewer_id, ok, ..
         } => format!("checked {ok} {reviewer_id}"),
         ReviewEvent::ReviewerStarted { reviewer_id } => format!("started {reviewer_id}"),
+        ReviewEvent::ReviewerProgress { reviewer_id, .. } => format!("progress {reviewer_id}"),
         ReviewEvent::ReviewerResult { reviewer_id, .. } => format!("result {reviewer_id}"),
         ReviewEvent::ReviewerFailed { reviewer_id, .. } => format!("failed {reviewer_id}"),
+        ReviewEvent::BatchStarted { .. }
+        | ReviewEvent::LaneFinished { .. }
+        | ReviewEvent::LaneFailed { .. } => "lanes".to_owned(),
         ReviewEvent::FinalResult { .. } | ReviewEvent::Error { .. } => "terminal".to_owned(),
     }
 }
@@ -498,14 +505,15 @@ fn the_door_runs_a_system_and_does_not_wait_for_hung_work() {
     let (interrupts, receiver) = interrupt_channel();
     let sinks = SinkSet::spawn(vec![], interrupts);
     let outcome = crate::run(plan, &sinks, receiver);
-    let RunOutcome::Finished(artifact) = &outcome else {
-        panic!("no artifact");
+    sinks.finish(&outcome).unwrap();
+    let seen = Seen {
+        outcome,
+        frames: vec![],
     };
     assert_eq!(
-        artifact.warnings,
+        seen.artifact().warnings,
         ["Reviewer hung failed: Reviewer timed out during run: hung"]
     );
-    sinks.finish(&outcome).unwrap();
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! The contract of a run's end, case by case.
 
-use std::sync::Arc;
-
 use super::*;
 use crate::model::{InvalidLocation, TrustReason};
 use crate::reviewer::failed_entry;

@@ -362,7 +362,10 @@ mod tests {
     #[test]
     fn the_wait_is_read_from_the_service_s_sentence() {
         for (said, millis) in [
-            ("Rate limit reached for m1. Please try again in 11.054s. Visit x.", Some(11_054)),
+            (
+                "Rate limit reached for m1. Please try again in 11.054s. Visit x.",
+                Some(11_054),
+            ),
             ("Please try again in 28ms.", Some(28)),
             ("Try later, or try again in 35 seconds.", Some(35_000)),
             ("Please try again in 1m30s.", Some(90_000)),
