@@ -93,7 +93,7 @@ mod tests {
             }
             self.0 += 1;
             vec![Action::Progress(Progress {
-                turns: (self.0 % 10 == 0).then_some(self.0 / 10),
+                turns: self.0.is_multiple_of(10).then_some(self.0 / 10),
                 tools: Some(self.0),
                 tokens: None,
             })]

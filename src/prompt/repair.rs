@@ -62,7 +62,7 @@ mod tests {
 
         #[test]
         fn nothing_ends_the_fence_early(
-            answer in "([`~ \t\r\na{}+-]|```|{{answer}}){0,40}",
+            answer in "([`~ \t\r\na{}+-]|```|\\{\\{answer\\}\\}){0,40}",
             problem in "([`\n\r a]|```){0,10}",
         ) {
             let prompt = repair_prompt(&answer, &problem, None).unwrap();

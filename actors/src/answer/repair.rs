@@ -176,11 +176,11 @@ mod tests {
     use crate::answer::samples::answer;
     use proptest::prelude::*;
 
-    fn reply(fixable: bool, confidence: &str, review: Value) -> Value {
+    fn reply(fixable: bool, confidence: &str, review: &Value) -> Value {
         json!({ "fixable": fixable, "confidence": confidence, "review": review })
     }
 
-    fn text(text: impl ToString) -> Payload {
+    fn text(text: &impl ToString) -> Payload {
         Payload::Text(text.to_string())
     }
 
@@ -190,15 +190,17 @@ mod tests {
             ("high", RepairConfidence::High),
             ("medium", RepairConfidence::Medium),
         ] {
-            let reply = reply(true, confidence, answer());
+            let reply = reply(true, confidence, &answer());
             for payload in [
                 Payload::Structured(reply.clone()),
                 Payload::Structured(json!({ "structured_output": reply })),
                 Payload::Structured(reply.to_string().into()),
                 text(&reply),
-                text(json!({ "result": reply })),
-                text(format!("```json\n{reply:#}\n```\n")),
-                text(format!("Here {{it}} is:\n{reply}\nDone {{\"review\": 1}}.")),
+                text(&json!({ "result": reply })),
+                text(&format!("```json\n{reply:#}\n```\n")),
+                text(&format!(
+                    "Here {{it}} is:\n{reply}\nDone {{\"review\": 1}}."
+                )),
             ] {
                 let repair = read_repair(&payload).unwrap();
                 assert_eq!(repair.confidence, sure);
@@ -212,14 +214,14 @@ mod tests {
         let mut misfit = answer();
         misfit["findings"][0]["priority"] = json!(7);
         let misfit_error = read_result(&misfit).unwrap_err();
-        let mut extra = reply(true, "high", answer());
+        let mut extra = reply(true, "high", &answer());
         extra["note"] = json!("x");
         for (value, refusal) in [
-            (reply(false, "high", answer()), Refusal::Unfixable),
-            (reply(true, "high", Value::Null), Refusal::Unfixable),
-            (reply(true, "low", answer()), Refusal::LowConfidence),
-            (reply(true, "high", misfit), Refusal::Misfit(misfit_error)),
-            (reply(true, "sure", answer()), Refusal::NoReply),
+            (reply(false, "high", &answer()), Refusal::Unfixable),
+            (reply(true, "high", &Value::Null), Refusal::Unfixable),
+            (reply(true, "low", &answer()), Refusal::LowConfidence),
+            (reply(true, "high", &misfit), Refusal::Misfit(misfit_error)),
+            (reply(true, "sure", &answer()), Refusal::NoReply),
             (extra, Refusal::NoReply),
             (answer(), Refusal::NoReply),
             (json!([]), Refusal::NoReply),
@@ -229,7 +231,7 @@ mod tests {
             assert_eq!(read_repair(&payload).unwrap_err(), refusal);
         }
         for prose in ["", "I cannot.", "{\"fixable\": true", "{\"review\":"] {
-            assert_eq!(read_repair(&text(prose)).unwrap_err(), Refusal::NoReply);
+            assert_eq!(read_repair(&text(&prose)).unwrap_err(), Refusal::NoReply);
         }
     }
 
@@ -244,8 +246,8 @@ mod tests {
         let validator = jsonschema::validator_for(repair_schema()).unwrap();
         let mut nullable = answer();
         nullable["findings"][0]["priority"] = Value::Null;
-        assert!(validator.is_valid(&reply(true, "high", nullable)));
-        assert!(validator.is_valid(&reply(false, "low", Value::Null)));
+        assert!(validator.is_valid(&reply(true, "high", &nullable)));
+        assert!(validator.is_valid(&reply(false, "low", &Value::Null)));
         assert!(!validator.is_valid(&json!({ "fixable": true })));
     }
 

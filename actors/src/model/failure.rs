@@ -70,7 +70,8 @@ pub enum Reason {
     Crash,
     /// The model declined to review.
     Refused,
-    /// The engine said nothing.
+    /// The engine finished and left nothing to read, for example because it gave up on structured
+    /// output. The one failure after which a review is run again (SPEC 10).
     Empty,
     /// The engine's output does not follow its own format.
     Protocol,

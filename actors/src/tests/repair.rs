@@ -9,9 +9,9 @@ use super::*;
 use crate::engine::{CancelToken, CaptureMode, Payload, Progress};
 use crate::model::{ParseMode, SuccessfulReviewer};
 
-fn text(text: impl ToString) -> Result<Answer, Failure> {
+fn text(text: impl Into<String>) -> Result<Answer, Failure> {
     Ok(Answer {
-        payload: Payload::Text(text.to_string()),
+        payload: Payload::Text(text.into()),
         capture_mode: CaptureMode::Text,
         metadata: Map::from_iter([("readonlyCapability".to_owned(), "enforced".into())]),
         usage: Some(json!({ "input_tokens": 10 })),
@@ -54,7 +54,8 @@ fn mixed() -> Value {
 }
 
 fn repaired(confidence: &str) -> Result<Answer, Failure> {
-    text(json!({ "fixable": true, "confidence": confidence, "review": review_object() }))
+    let review = review_object();
+    text(json!({ "fixable": true, "confidence": confidence, "review": review }).to_string())
 }
 
 type Answers = Arc<Mutex<VecDeque<Result<Answer, Failure>>>>;
@@ -173,7 +174,7 @@ async fn a_refused_repair_leads_to_one_labelled_second_review() {
         failure(Reason::Auth),
         failure(Reason::Empty),
     ] {
-        let answers = vec![text("prose"), refused, text(review_object())];
+        let answers = vec![text("prose"), refused, text(review_object().to_string())];
         let (seen, asked) = course(answers, false).await;
         assert_eq!(asked, ["review", "repair", "review"]);
         assert_eq!(seen.labels()["attempts"], 2);
@@ -205,11 +206,11 @@ async fn prose_twice_is_kept_as_text() {
 #[actix::test]
 async fn findings_that_fit_are_salvaged_when_nothing_else_helps() {
     for (first, second) in [
-        (text(mixed()), text("prose")),
-        (text("prose"), text(mixed())),
-        (text(mixed()), text(mixed())),
-        (text(mixed()), failure(Reason::Crash)),
-        (failure(Reason::Empty), text(mixed())),
+        (text(mixed().to_string()), text("prose")),
+        (text("prose"), text(mixed().to_string())),
+        (text(mixed().to_string()), text(mixed().to_string())),
+        (text(mixed().to_string()), failure(Reason::Crash)),
+        (failure(Reason::Empty), text(mixed().to_string())),
     ] {
         let mut answers = vec![first, repaired("low"), second];
         if answers[0].is_err() {
@@ -234,18 +235,26 @@ async fn findings_that_fit_are_salvaged_when_nothing_else_helps() {
 
 #[actix::test]
 async fn nothing_is_salvaged_in_strict_mode_or_when_an_answer_fits() {
-    let answers = vec![text(mixed()), repaired("low"), text(mixed())];
+    let answers = vec![
+        text(mixed().to_string()),
+        repaired("low"),
+        text(mixed().to_string()),
+    ];
     let (seen, _) = course(answers, true).await;
     assert_eq!(seen.failed().failure.code, ErrorCode::ParseFailed);
 
-    let answers = vec![text(mixed()), repaired("low"), text(review_object())];
+    let answers = vec![
+        text(mixed().to_string()),
+        repaired("low"),
+        text(review_object().to_string()),
+    ];
     let (seen, _) = course(answers, false).await;
     assert!(!seen.labels().contains_key("salvaged"));
 }
 
 #[actix::test]
 async fn an_empty_answer_is_asked_for_once_more() {
-    let (seen, asked) = course(vec![text(" "), text(review_object())], false).await;
+    let (seen, asked) = course(vec![text(" "), text(review_object().to_string())], false).await;
     assert_eq!(asked, ["review", "review"]);
     assert_eq!(seen.labels()["attempts"], 2);
 
@@ -274,7 +283,7 @@ async fn failed_engines_and_wrong_places_are_neither_repaired_nor_asked_again() 
     let mut elsewhere = review_object();
     let range = json!({ "start": 90, "end": 91 });
     elsewhere["findings"][0]["code_location"]["line_range"] = range;
-    let (seen, asked) = course(vec![text(elsewhere)], false).await;
+    let (seen, asked) = course(vec![text(elsewhere.to_string())], false).await;
     assert_eq!(asked, ["review"]);
     assert!(!seen.only().validation.valid_locations);
     assert!(!seen.labels().contains_key("attempts"));
@@ -282,7 +291,7 @@ async fn failed_engines_and_wrong_places_are_neither_repaired_nor_asked_again() 
 
 #[actix::test]
 async fn an_engine_that_cannot_repair_is_asked_again() {
-    let answers = answers(vec![text("prose"), text(review_object())]);
+    let answers = answers(vec![text("prose"), text(review_object().to_string())]);
     let engine = TestEngine::asking(move |_| Ok(next(&answers)));
     let seen = review(plan(vec![reviewer("a", engine)])).await;
     assert_eq!(seen.labels()["attempts"], 2);
@@ -409,7 +418,7 @@ impl Dialogue for Lively {
     }
 
     fn on_exit(self: Box<Self>, _: Captured) -> Result<Answer, Failure> {
-        text(review_object())
+        text(review_object().to_string())
     }
 }
 
