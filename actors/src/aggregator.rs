@@ -175,6 +175,19 @@ impl Handler<Observed> for Aggregator {
                 (event, None)
             }
             Fact::Started => (ReviewEvent::ReviewerStarted { reviewer_id }, None),
+            Fact::Progress {
+                progress,
+                elapsed_ms,
+            } => {
+                let event = ReviewEvent::ReviewerProgress {
+                    reviewer_id,
+                    turns: progress.turns,
+                    tools: progress.tools,
+                    tokens: progress.tokens,
+                    elapsed_ms,
+                };
+                (event, None)
+            }
             Fact::Ended(entry) => {
                 let event = match entry.as_ref() {
                     ReviewerEntry::Failed(failed) => ReviewEvent::ReviewerFailed {

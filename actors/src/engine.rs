@@ -32,6 +32,17 @@ pub trait Engine: Send + Sync {
     /// Fails before anything is spawned when the request cannot work, such as a prompt over the
     /// engine's limit.
     fn review(&self, request: &ReviewRequest) -> Result<Start, Failure>;
+
+    /// Returns how to run one repair (SPEC 10): a fresh run without tools that transcribes an
+    /// answer into the schema of the request. `None` when the engine cannot.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Engine::review`]; the review is then run again instead.
+    fn repair(&self, request: &RepairRequest) -> Option<Result<Start, Failure>> {
+        let _ = request;
+        None
+    }
 }
 
 /// Where an engine's process lives for one task.
@@ -57,6 +68,19 @@ pub struct ReviewRequest {
     pub target: Arc<ReviewTarget>,
     /// The change itself, for engines inside diffwarden.
     pub patch: Arc<Patch>,
+}
+
+/// What one repair needs.
+#[derive(Debug, Clone)]
+pub struct RepairRequest {
+    /// Where the engine runs; never the folder of another run.
+    pub place: Place,
+    /// What preflight learned.
+    pub capabilities: Capabilities,
+    /// The whole of what the model is told.
+    pub prompt: String,
+    /// The schema of the reply, with every key required; the prompt describes it as well.
+    pub schema: &'static Value,
 }
 
 /// What preflight learned about an executable.
@@ -268,6 +292,8 @@ pub enum CaptureMode {
     ToolCall,
     /// The engine's final text.
     Text,
+    /// A second request transcribed an answer that did not fit (SPEC 10). Never an engine's own.
+    Repaired,
 }
 
 impl CaptureMode {
@@ -277,6 +303,7 @@ impl CaptureMode {
             Self::NativeStructured => "native-structured",
             Self::ToolCall => "tool-call",
             Self::Text => "text",
+            Self::Repaired => "repaired",
         }
     }
 }

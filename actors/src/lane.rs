@@ -42,7 +42,8 @@ impl Lane {
                     reviewer,
                 };
                 let (plan, shared) = (Arc::clone(plan), Arc::clone(shared));
-                Reviewer::new(plan, slot, shared, aggregator.clone()).start()
+                let (supervisor, aggregator) = (supervisor.clone(), aggregator.clone());
+                Reviewer::new(plan, slot, shared, supervisor, aggregator).start()
             })
             .collect();
         Self {

@@ -39,6 +39,7 @@ mod interrupt;
 mod lane;
 mod messages;
 mod process;
+mod progress;
 mod reviewer;
 mod run_dir;
 mod schedule;

@@ -4,6 +4,7 @@
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
+use crate::engine::Progress;
 use crate::model::ReviewerEntry;
 use crate::schedule::{Slot, StopLevel};
 use crate::sink::{Interrupt, RunOutcome};
@@ -46,6 +47,17 @@ pub(crate) struct PermitDone {
     pub(crate) succeeded: bool,
 }
 
+/// Reviewer to supervisor: it has to wait for its provider and gives its permit back meanwhile.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(crate) struct PermitPaused(pub(crate) Slot);
+
+/// Reviewer to supervisor: its wait is over. Answered when it has a permit again; no answer means
+/// that the run ends.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(crate) struct PermitWanted(pub(crate) Slot);
+
 /// Supervisor to aggregator: the run begins.
 #[derive(Message)]
 #[rtype(result = "()")]
@@ -65,6 +77,8 @@ pub(crate) enum Fact {
     PreflightDone { ok: bool, timing_ms: u64 },
     /// It begins to review.
     Started,
+    /// It shows a sign of life.
+    Progress { progress: Progress, elapsed_ms: u64 },
     /// It is done.
     Ended(Box<ReviewerEntry>),
 }

@@ -105,6 +105,8 @@ pub struct Policy {
     pub grace: Duration,
     /// How many bytes of each stream of a child are taken before it is ended.
     pub max_output: usize,
+    /// Whether reviewers' signs of life are events.
+    pub progress: bool,
 }
 
 impl Default for Policy {
@@ -116,6 +118,7 @@ impl Default for Policy {
             max_time: None,
             grace: Duration::from_secs(2),
             max_output: 64 << 20,
+            progress: false,
         }
     }
 }

@@ -13,6 +13,13 @@ pub trait PromptBuilder: Send + Sync {
     ///
     /// Fails when not even one file fits into `max_chars`, naming size and limit.
     fn build(&self, lane: &ReviewLane, shape: &PromptShape) -> Result<Arc<Prompt>, Failure>;
+
+    /// Returns the request to transcribe an answer that does not fit, `problem` being what is wrong
+    /// with it. `None` when the answer is too long for that: a part of it would lose findings.
+    fn repair(&self, answer: &str, problem: &str, max_chars: Option<usize>) -> Option<String> {
+        let _ = (answer, problem, max_chars);
+        None
+    }
 }
 
 /// What a reviewer's transport can take; equal shapes get byte-identical prompts.

@@ -1,41 +1,46 @@
-//! A reviewer owns one session: one engine, looked at once, asked once.
+//! A reviewer owns one session: one engine, looked at once, asked as often as its course says.
 //!
 //! The actor only holds the brake. The session itself is one plain async function that drives an
 //! [`Attempt`]; it carries nothing but inputs and results. What must stay true: the reviewer's
-//! deadline counts from its permit and covers preflight and review; its private folders are gone
-//! before anybody hears of its outcome; a panic in an engine is this reviewer's failure.
+//! deadline counts from its permit and covers preflight and everything that is asked; every task
+//! has private folders of its own, and they are gone before anybody hears of its outcome; a panic
+//! in an engine is this reviewer's failure.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
-use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::Instant;
 
 use crate::aggregator::{Aggregator, elapsed_ms};
-use crate::answer::{self, LocalDisk, Locator, Parsed};
-use crate::attempt::{Attempt, Effect};
+use crate::answer::{self, LocalDisk, Locator, Repair};
+use crate::attempt::{Attempt, Effect, Outcome, Reading, Record, label};
 use crate::engine::{
     Answer, CancelToken, Capabilities, Captured, CommandSpec, Place, Preflight, PreflightPass,
-    ReviewRequest, Start,
+    RepairRequest, ReviewRequest, Start,
 };
-use crate::messages::{Fact, Observed, Review, StopReview};
+use crate::messages::{Fact, Observed, PermitPaused, PermitWanted, Review, StopReview};
 use crate::model::{
-    CoverageFile, ErrorCode, FailedReviewer, Failure, PreflightReport, Reason, ReviewValidation,
-    ReviewerEntry, ReviewerIdentity, ReviewerStatus, SuccessfulReviewer,
+    ErrorCode, FailedReviewer, Failure, PreflightReport, Reason, ReviewerEntry, ReviewerIdentity,
+    ReviewerStatus, SuccessfulReviewer,
 };
 use crate::plan::{ReviewerPlan, RunPlan};
 use crate::process::{Halt, Leash, collect, converse, crashed};
+use crate::progress::Watched;
 use crate::prompt::Prompt;
 use crate::run_dir::RunDir;
 use crate::schedule::{Slot, StopLevel};
 use crate::shared::Shared;
+use crate::supervisor::Supervisor;
 
 /// Timers cannot be set further ahead than about two years; nobody waits for one.
 pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The longest wait for a provider in a run without a time limit.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// Owns one session.
 pub(crate) struct Reviewer {
@@ -43,6 +48,7 @@ pub(crate) struct Reviewer {
     slot: Slot,
     shared: Arc<Shared>,
     stop: watch::Sender<StopLevel>,
+    supervisor: Addr<Supervisor>,
     aggregator: Addr<Aggregator>,
 }
 
@@ -51,6 +57,7 @@ impl Reviewer {
         plan: Arc<RunPlan>,
         slot: Slot,
         shared: Arc<Shared>,
+        supervisor: Addr<Supervisor>,
         aggregator: Addr<Aggregator>,
     ) -> Self {
         Self {
@@ -58,6 +65,7 @@ impl Reviewer {
             slot,
             shared,
             stop: watch::Sender::new(StopLevel::Run),
+            supervisor,
             aggregator,
         }
     }
@@ -91,6 +99,7 @@ impl Handler<Review> for Reviewer {
             plan: Arc::clone(&self.plan),
             slot: self.slot,
             shared: Arc::clone(&self.shared),
+            supervisor: self.supervisor.clone(),
             aggregator: self.aggregator.clone(),
             permitted,
             leash: Leash {
@@ -109,18 +118,10 @@ struct Session {
     plan: Arc<RunPlan>,
     slot: Slot,
     shared: Arc<Shared>,
+    supervisor: Addr<Supervisor>,
     aggregator: Addr<Aggregator>,
     permitted: Instant,
     leash: Leash,
-}
-
-/// A read and checked answer.
-struct Reviewed {
-    parsed: Parsed,
-    validation: ReviewValidation,
-    metadata: serde_json::Map<String, Value>,
-    usage: Option<Value>,
-    sent: Option<Vec<CoverageFile>>,
 }
 
 /// What of the budget is being spent, for the message of a time-out.
@@ -132,32 +133,100 @@ enum Phase {
 
 impl Session {
     async fn run(self) -> ReviewerEntry {
-        let mut report = None;
+        let mut record = Record::default();
+        let mut pass: Option<PreflightPass> = None;
         let (mut attempt, mut effect) = Attempt::begin();
         loop {
-            effect = match effect {
-                Effect::Preflight => {
-                    let preflight = self.shared.preflight(self.slot.reviewer);
-                    let outcome = preflight.get(self.leash.clone(), self.preflight()).await;
-                    let outcome = outcome.map_err(|halt| self.failure(halt, Phase::Preflight));
-                    self.observe(Fact::PreflightDone {
-                        ok: outcome.is_ok(),
-                        timing_ms: elapsed_ms(self.permitted),
-                    });
-                    attempt.checked(outcome)
-                }
-                Effect::Review(pass) => {
-                    let PreflightPass {
-                        report: found,
-                        capabilities,
-                    } = pass;
-                    report = Some(found);
-                    self.observe(Fact::Started);
-                    let outcome = self.review(capabilities).await;
-                    attempt.answered(outcome.map_err(|halt| self.failure(halt, Phase::Run)))
-                }
-                Effect::Report(outcome) => return self.entry(outcome, report),
+            let capabilities = || {
+                let known = pass.as_ref().map(|pass| pass.capabilities.clone());
+                known.unwrap_or_default()
             };
+            let outcome = match effect {
+                Effect::Preflight => match self.shared_preflight().await {
+                    Ok(passed) => {
+                        pass = Some(passed);
+                        self.checked(true);
+                        self.observe(Fact::Started);
+                        Outcome::Done
+                    }
+                    Err(halt) => {
+                        self.checked(false);
+                        record.halted(self.failure(halt, Phase::Preflight));
+                        Outcome::Failed
+                    }
+                },
+                Effect::Review => {
+                    let reading = self.review(capabilities(), &mut record).await;
+                    let outcome = self.judged(&reading);
+                    let reading = reading.map_err(|halt| self.failure(halt, Phase::Run));
+                    record.reviewed(attempt.step(), reading);
+                    outcome
+                }
+                Effect::Repair => self.repair(capabilities(), &mut record).await,
+                Effect::Wait(time) => {
+                    record.waited(time);
+                    match self.wait(time).await {
+                        Ok(()) => Outcome::Done,
+                        Err(halt) => {
+                            record.halted(self.failure(halt, Phase::Run));
+                            Outcome::Halted
+                        }
+                    }
+                }
+                Effect::Report => return self.entry(record, pass.map(|pass| pass.report)).await,
+            };
+            effect = attempt.next(outcome);
+        }
+    }
+
+    /// Tells what a review came to, as far as the course is concerned.
+    fn judged(&self, reading: &Result<Reading, Halt>) -> Outcome {
+        match reading {
+            Ok(reading) if reading.parsed.problem.is_some() => Outcome::Unreadable,
+            Ok(_) => Outcome::Done,
+            Err(Halt::Failed(failure)) => self.failed(failure),
+            Err(Halt::Deadline | Halt::Stopped) => Outcome::Halted,
+        }
+    }
+
+    fn failed(&self, failure: &Failure) -> Outcome {
+        match (failure.reason, failure.retry_after) {
+            (Some(Reason::Empty), _) => Outcome::Empty,
+            (Some(Reason::RateLimit), Some(time)) if self.has_time_for(time) => {
+                Outcome::RateLimited(time)
+            }
+            _ => Outcome::Failed,
+        }
+    }
+
+    /// Whether the budget has room for a wait; without a budget, whether anybody would wait so long.
+    fn has_time_for(&self, wait: Duration) -> bool {
+        let left = self
+            .leash
+            .deadline
+            .map(|end| end.duration_since(Instant::now()));
+        left.map_or(wait <= LONGEST_WAIT, |left| wait < left)
+    }
+
+    fn checked(&self, ok: bool) {
+        self.observe(Fact::PreflightDone {
+            ok,
+            timing_ms: elapsed_ms(self.permitted),
+        });
+    }
+
+    /// Waits for the provider as long as it asked, without a permit, and then for a permit.
+    async fn wait(&self, time: Duration) -> Result<(), Halt> {
+        tracing::info!(reviewer = %self.reviewer().id, ?time, "waiting, as the provider asks");
+        self.supervisor.do_send(PermitPaused(self.slot));
+        let permitted = async {
+            tokio::time::sleep(time).await;
+            self.supervisor.send(PermitWanted(self.slot)).await
+        };
+        let mut leash = self.leash.clone();
+        tokio::select! {
+            permit = permitted => permit.map_err(|_| Halt::Stopped),
+            halt = leash.halted() => Err(halt),
         }
     }
 
@@ -168,6 +237,12 @@ impl Session {
     fn observe(&self, fact: Fact) {
         let slot = self.slot;
         self.aggregator.do_send(Observed { slot, fact });
+    }
+
+    /// Checks the engine, unless another lane already has.
+    async fn shared_preflight(&self) -> Result<PreflightPass, Halt> {
+        let shared = self.shared.preflight(self.slot.reviewer);
+        shared.get(self.leash.clone(), self.preflight()).await
     }
 
     async fn preflight(&self) -> Result<PreflightPass, Halt> {
@@ -219,21 +294,14 @@ impl Session {
         Ok(captured.into_iter().flatten().collect())
     }
 
-    async fn review(&self, capabilities: Capabilities) -> Result<Reviewed, Halt> {
-        let run_dir = RunDir::create(&self.plan.scope.repo_root)?;
-        let outcome = self.ask(run_dir.path().into(), capabilities).await;
-        run_dir.remove().await;
-        let (answer, prompt) = outcome?;
-        self.read(answer, prompt).await
-    }
-
-    async fn ask(
+    /// Asks for a review and reads the answer, perhaps only as prose.
+    async fn review(
         &self,
-        folder: Arc<Path>,
         capabilities: Capabilities,
-    ) -> Result<(Answer, Arc<Prompt>), Halt> {
-        let (plan, slot, place) = (Arc::clone(&self.plan), self.slot, self.place(&folder));
-        let prepare = move |_: &CancelToken| {
+        record: &mut Record,
+    ) -> Result<Reading, Halt> {
+        let (plan, slot) = (Arc::clone(&self.plan), self.slot);
+        let prepare = move |place| {
             let reviewer = &plan.reviewers[slot.reviewer];
             let lane = &plan.lanes[slot.lane].lane;
             let prompt = plan.prompts.build(lane, &reviewer.prompt)?;
@@ -244,44 +312,97 @@ impl Session {
                 target: Arc::clone(&plan.target),
                 patch: Arc::clone(&plan.patch),
             })?;
-            Ok((start, prompt))
+            Ok(Some((start, prompt)))
         };
-        let (start, prompt) = self.blocking(prepare).await?;
+        let (answer, prompt) = self.ask(prepare).await?.ok_or_else(no_review)?;
+        record.spent(answer.usage.clone());
+        // The answer is there, so the deadline no longer matters.
+        let read = spawn_blocking(move || read(answer, prompt)).await;
+        Ok(read.unwrap_or_else(|error| Err(crashed(&error)))?)
+    }
+
+    /// Has the first answer transcribed, where the engine can do that.
+    async fn repair(&self, capabilities: Capabilities, record: &mut Record) -> Outcome {
+        let Some(malformed) = record.first_answer().cloned() else {
+            return Outcome::Failed;
+        };
+        let (plan, slot) = (Arc::clone(&self.plan), self.slot);
+        let prepare = move |place| {
+            let reviewer = &plan.reviewers[slot.reviewer];
+            let text = malformed.raw_text.unwrap_or_default();
+            let problem = malformed.problem.map(|problem| problem.to_string());
+            let limit = reviewer.prompt.max_chars;
+            let prompt = plan
+                .prompts
+                .repair(&text, &problem.unwrap_or_default(), limit);
+            let Some(prompt) = prompt else {
+                return Ok(None);
+            };
+            let start = reviewer.engine.repair(&RepairRequest {
+                place,
+                capabilities,
+                prompt,
+                schema: answer::repair_schema(),
+            });
+            Ok(start.transpose()?.map(|start| (start, ())))
+        };
+        let repair = match self.ask(prepare).await {
+            // There is no such thing as a repair here, and nothing to tell about it.
+            Ok(None) => return Outcome::Failed,
+            Ok(Some((answer, ()))) => {
+                record.spent(answer.usage.clone());
+                transcription(answer).await
+            }
+            Err(halt) => Err(halt),
+        };
+        let outcome = match &repair {
+            Ok(_) => Outcome::Done,
+            Err(Halt::Failed(failure)) => self.failed(failure),
+            Err(Halt::Deadline | Halt::Stopped) => Outcome::Halted,
+        };
+        record.repaired(repair.map_err(|halt| self.failure(halt, Phase::Run)));
+        outcome
+    }
+
+    /// Runs one task in a private folder of its own; nothing when there is no such task.
+    async fn ask<T: Send + 'static>(
+        &self,
+        prepare: impl FnOnce(Place) -> Result<Option<(Start, T)>, Failure> + Send + 'static,
+    ) -> Result<Option<(Answer, T)>, Halt> {
+        let run_dir = RunDir::create(&self.plan.scope.repo_root)?;
+        let outcome = self.run_task(run_dir.path().into(), prepare).await;
+        run_dir.remove().await;
+        outcome
+    }
+
+    async fn run_task<T: Send + 'static>(
+        &self,
+        folder: Arc<Path>,
+        prepare: impl FnOnce(Place) -> Result<Option<(Start, T)>, Failure> + Send + 'static,
+    ) -> Result<Option<(Answer, T)>, Halt> {
+        let place = self.place(&folder);
+        let Some((start, with)) = self.blocking(move |_| prepare(place)).await? else {
+            return Ok(None);
+        };
         let answer = match start {
             Start::InProcess(work) => self.blocking(move |token| work(token)).await?,
             Start::Process { command, dialogue } => {
+                let dialogue = if self.plan.policy.progress {
+                    let (slot, aggregator) = (self.slot, self.aggregator.clone());
+                    Watched::watch(dialogue, self.permitted, move |progress, elapsed_ms| {
+                        let fact = Fact::Progress {
+                            progress,
+                            elapsed_ms,
+                        };
+                        aggregator.do_send(Observed { slot, fact });
+                    })
+                } else {
+                    dialogue
+                };
                 converse(command, folder, dialogue, self.leash.clone()).await?
             }
         };
-        Ok((answer, prompt))
-    }
-
-    /// Reads and checks the answer. It is there, so the deadline no longer matters.
-    async fn read(&self, answer: Answer, prompt: Arc<Prompt>) -> Result<Reviewed, Halt> {
-        let plan = Arc::clone(&self.plan);
-        let read = spawn_blocking(move || {
-            let parsed = answer::parse_payload(answer.payload)?;
-            let locator = Locator::new(&plan.scope, &LocalDisk);
-            let (mode, valid_schema) = (parsed.parse_mode, parsed.valid_schema);
-            let validation = answer::validate(&parsed.result, mode, valid_schema, &locator);
-            let mut metadata = answer.metadata;
-            let mode = answer.capture_mode.as_str();
-            // The contract's order: the selection, how the answer was captured, what kept the
-            // engine from writing.
-            let readonly = metadata.keys().position(|key| key == "readonlyCapability");
-            let place = readonly.unwrap_or(metadata.len());
-            metadata.shift_insert(place, "captureMode".to_owned(), mode.into());
-            Ok(Reviewed {
-                parsed,
-                validation,
-                metadata,
-                usage: answer.usage,
-                sent: answer::shortfall(&plan.coverage, &prompt.coverage),
-            })
-        });
-        let read: Result<Reviewed, Failure> =
-            read.await.unwrap_or_else(|error| Err(crashed(&error)));
-        Ok(read?)
+        Ok(Some((answer, with)))
     }
 
     /// Runs engine code on a blocking thread, within the task's limits. Code that does not give up
@@ -346,27 +467,62 @@ impl Session {
         }
     }
 
-    fn entry(
-        &self,
-        outcome: Result<Reviewed, Failure>,
-        report: Option<PreflightReport>,
-    ) -> ReviewerEntry {
-        let timing_ms = elapsed_ms(self.permitted);
-        match outcome {
-            Err(failure) => failed_entry(self.reviewer(), &failure, report, timing_ms),
-            Ok(reviewed) => ReviewerEntry::Success(Box::new(SuccessfulReviewer {
-                identity: identity(self.reviewer(), ReviewerStatus::Success),
-                result: reviewed.parsed.result,
-                validation: reviewed.validation,
-                timing_ms: Some(timing_ms),
-                raw_text: reviewed.parsed.raw_text,
-                preflight: report,
-                adapter_metadata: Some(reviewed.metadata),
-                usage: reviewed.usage,
-                sent: reviewed.sent,
-            })),
+    /// Settles what is reported, checks it and makes the reviewer's entry of it.
+    async fn entry(&self, record: Record, report: Option<PreflightReport>) -> ReviewerEntry {
+        let (plan, slot) = (Arc::clone(&self.plan), self.slot);
+        let permitted = self.permitted;
+        let settled = spawn_blocking(move || {
+            let (reading, usage) = record.settle(plan.policy.strict);
+            let reading = reading?;
+            let parsed = reading.parsed;
+            let locator = Locator::new(&plan.scope, &LocalDisk);
+            let (mode, valid_schema) = (parsed.parse_mode, parsed.valid_schema);
+            Ok(SuccessfulReviewer {
+                identity: identity(&plan.reviewers[slot.reviewer], ReviewerStatus::Success),
+                validation: answer::validate(&parsed.result, mode, valid_schema, &locator),
+                result: parsed.result,
+                timing_ms: Some(elapsed_ms(permitted)),
+                raw_text: parsed.raw_text,
+                preflight: None,
+                adapter_metadata: Some(reading.metadata),
+                usage,
+                sent: answer::shortfall(&plan.coverage, &reading.prompt.coverage),
+            })
+        });
+        let settled = settled.await.unwrap_or_else(|error| Err(crashed(&error)));
+        match settled {
+            Ok(mut entry) => {
+                entry.preflight = report;
+                ReviewerEntry::Success(Box::new(entry))
+            }
+            Err(failure) => failed_entry(self.reviewer(), &failure, report, elapsed_ms(permitted)),
         }
     }
+}
+
+/// Reads an answer, perhaps only as prose.
+fn read(answer: Answer, prompt: Arc<Prompt>) -> Result<Reading, Failure> {
+    let mut metadata = answer.metadata;
+    let mode = answer.capture_mode.as_str();
+    label(&mut metadata, "captureMode", mode.into());
+    Ok(Reading {
+        parsed: answer::parse_payload(answer.payload)?,
+        metadata,
+        prompt,
+    })
+}
+
+async fn transcription(answer: Answer) -> Result<Repair, Halt> {
+    let read = spawn_blocking(move || {
+        answer::read_repair(&answer.payload)
+            .map_err(|refusal| Failure::new(ErrorCode::ReviewerFailed, refusal.to_string()))
+    });
+    let read = read.await.unwrap_or_else(|error| Err(crashed(&error)));
+    Ok(read?)
+}
+
+fn no_review() -> Failure {
+    Failure::new(ErrorCode::ReviewerFailed, "the engine offers no review").reason(Reason::Crash)
 }
 
 /// Returns the failure of a reviewer that the run's own time did not suffice for.

@@ -34,6 +34,8 @@ pub(crate) enum StopLevel {
 pub(crate) enum Step {
     /// Give this slot its permit.
     Start(Slot),
+    /// Give this slot its permit back: its wait is over.
+    Resume(Slot),
     /// Report this slot as ended without having begun.
     Skip(Slot),
     /// End everything that runs.
@@ -61,6 +63,10 @@ pub(crate) struct Schedule {
     /// The queue of each reviewer, by its position.
     queue_of: Vec<usize>,
     running: Vec<Slot>,
+    /// Begun, and without a permit because they wait for their provider.
+    paused: Vec<Slot>,
+    /// Begun, and waiting for a permit again. They go first: their time runs.
+    resuming: VecDeque<Slot>,
     limits: Limits,
     strict: bool,
     level: StopLevel,
@@ -97,6 +103,8 @@ impl Schedule {
             queues,
             queue_of,
             running: Vec::new(),
+            paused: Vec::new(),
+            resuming: VecDeque::new(),
             limits,
             strict,
             level: StopLevel::Run,
@@ -112,12 +120,9 @@ impl Schedule {
     /// Takes note that a slot ended. In strict mode the first failure ends its lane: the others'
     /// answers could not change the lane's outcome any more, and they cost money.
     pub(crate) fn ended(&mut self, slot: Slot, succeeded: bool) -> Vec<Step> {
-        let before = self.running.len();
-        self.running.retain(|&other| other != slot);
-        if self.running.len() == before {
+        if !(self.yield_permit(slot) || take(&mut self.paused, slot) || self.unqueue(slot)) {
             return Vec::new();
         }
-        self.queues[self.queue_of[slot.reviewer]].running -= 1;
         let mut steps = if self.strict && !succeeded {
             self.give_up(slot.lane)
         } else {
@@ -127,12 +132,30 @@ impl Schedule {
         steps
     }
 
+    /// Takes a slot's permit for the time of its wait.
+    pub(crate) fn paused(&mut self, slot: Slot) -> Vec<Step> {
+        if !self.yield_permit(slot) {
+            return Vec::new();
+        }
+        self.paused.push(slot);
+        self.advance()
+    }
+
+    /// Takes note that a slot's wait is over and that it wants its permit again.
+    pub(crate) fn wanted(&mut self, slot: Slot) -> Vec<Step> {
+        if !take(&mut self.paused, slot) {
+            return Vec::new();
+        }
+        self.resuming.push_back(slot);
+        self.advance()
+    }
+
     /// Raises the stop level; a lower or equal level changes nothing.
     pub(crate) fn stop(&mut self, level: StopLevel) -> Vec<Step> {
         let mut steps = Vec::new();
         if level > self.level {
             self.level = level;
-            if !self.running.is_empty() {
+            if self.begun().next().is_some() {
                 steps.push(Step::Stop(level));
             }
             steps.extend(self.skip(|_| true));
@@ -150,7 +173,7 @@ impl Schedule {
 
     fn give_up(&mut self, lane: usize) -> Vec<Step> {
         let mut steps = Vec::new();
-        if self.running.iter().any(|slot| slot.lane == lane) {
+        if self.begun().any(|slot| slot.lane == lane) {
             steps.push(Step::StopLane(lane));
         }
         steps.extend(self.skip(|slot| slot.lane == lane));
@@ -176,28 +199,67 @@ impl Schedule {
     fn advance(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
         while self.running.len() < self.limits.total.max(1)
-            && let Some(slot) = self.next()
+            && let Some(step) = self.next()
         {
-            self.running.push(slot);
-            steps.push(Step::Start(slot));
+            steps.push(step);
         }
-        if self.running.is_empty() && !self.concluded {
+        if self.begun().next().is_none() && !self.concluded {
             self.concluded = true;
             steps.push(Step::Conclude);
         }
         steps
     }
 
-    /// Takes the first slot in turn whose engine has a permit left.
-    fn next(&mut self) -> Option<Slot> {
+    /// Gives a permit to the first that waits to go on, else to the first in turn, whose engine has
+    /// one left.
+    fn next(&mut self) -> Option<Step> {
         let limit = self.limits.per_engine.max(1);
+        let is_free = |slot: &Slot| self.queues[self.queue_of[slot.reviewer]].running < limit;
+        if let Some(position) = self.resuming.iter().position(is_free) {
+            let slot = self.resuming.remove(position)?;
+            self.queues[self.queue_of[slot.reviewer]].running += 1;
+            self.running.push(slot);
+            return Some(Step::Resume(slot));
+        }
         let free = self.queues.iter_mut().filter(|queue| queue.running < limit);
         let queue = free
             .filter(|queue| !queue.waiting.is_empty())
             .min_by_key(|queue| queue.waiting.front().map(|&(turn, _)| turn))?;
+        let (_, slot) = queue.waiting.pop_front()?;
         queue.running += 1;
-        queue.waiting.pop_front().map(|(_, slot)| slot)
+        self.running.push(slot);
+        Some(Step::Start(slot))
     }
+
+    /// Everybody who has begun and not ended.
+    fn begun(&self) -> impl Iterator<Item = &Slot> {
+        self.running
+            .iter()
+            .chain(&self.paused)
+            .chain(&self.resuming)
+    }
+
+    /// Takes a running slot's permit and tells whether it had one.
+    fn yield_permit(&mut self, slot: Slot) -> bool {
+        let had = take(&mut self.running, slot);
+        if had {
+            self.queues[self.queue_of[slot.reviewer]].running -= 1;
+        }
+        had
+    }
+
+    fn unqueue(&mut self, slot: Slot) -> bool {
+        let before = self.resuming.len();
+        self.resuming.retain(|&other| other != slot);
+        self.resuming.len() < before
+    }
+}
+
+/// Removes a slot and tells whether it was there.
+fn take(slots: &mut Vec<Slot>, slot: Slot) -> bool {
+    let before = slots.len();
+    slots.retain(|&other| other != slot);
+    slots.len() < before
 }
 
 /// Returns every pair in rounds. Each round gives every lane one reviewer, and each lane begins
@@ -324,6 +386,31 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_lends_the_permit_and_the_end_of_it_comes_before_the_waiting() {
+        let mut schedule = schedule(1, 3, 1, false);
+        schedule.begin();
+        assert_eq!(schedule.paused(slot(0)), [Step::Start(slot(1))]);
+        assert_eq!(schedule.wanted(slot(0)), []);
+        assert_eq!(schedule.ended(slot(1), true), [Step::Resume(slot(0))]);
+        assert_eq!(schedule.ended(slot(0), true), [Step::Start(slot(2))]);
+        assert_eq!(schedule.paused(slot(2)), []);
+        // The pause of one that is ended by its deadline.
+        assert_eq!(schedule.ended(slot(2), false), [Step::Conclude]);
+    }
+
+    #[test]
+    fn a_stop_reaches_those_that_pause() {
+        let mut schedule = schedule(1, 1, 1, false);
+        schedule.begin();
+        schedule.paused(slot(0));
+        assert_eq!(
+            schedule.stop(StopLevel::Gracefully),
+            [Step::Stop(StopLevel::Gracefully)]
+        );
+        assert_eq!(schedule.ended(slot(0), false), [Step::Conclude]);
+    }
+
+    #[test]
     fn every_lane_gets_a_turn_in_every_round() {
         let pairs: Vec<_> = fair_order(2, 3).map(|s| (s.lane, s.reviewer)).collect();
         assert_eq!(pairs, [(0, 0), (1, 1), (0, 1), (1, 2), (0, 2), (1, 0)]);
@@ -348,6 +435,8 @@ mod tests {
             let limits = Limits { total, per_engine };
             let mut schedule = Schedule::new(lanes, &engines, limits, strict);
             let mut running: Vec<Slot> = Vec::new();
+            let mut paused: Vec<Slot> = Vec::new();
+            let mut queued: Vec<Slot> = Vec::new();
             let mut begun = BTreeSet::new();
             let mut ended = BTreeSet::new();
             let mut concluded = 0;
@@ -360,6 +449,12 @@ mod tests {
                     match step {
                         Step::Start(slot) => {
                             prop_assert!(begun.insert(slot));
+                            running.push(slot);
+                        }
+                        Step::Resume(slot) => {
+                            let at = queued.iter().position(|&other| other == slot);
+                            prop_assert!(at.is_some());
+                            queued.remove(at.unwrap());
                             running.push(slot);
                         }
                         Step::Skip(slot) => {
@@ -375,7 +470,7 @@ mod tests {
                     let of_engine = running.iter().filter(|s| engines[s.reviewer] == *engine);
                     prop_assert!(of_engine.count() <= per_engine.max(1));
                 }
-                if running.is_empty() {
+                if running.is_empty() && paused.is_empty() && queued.is_empty() {
                     break;
                 }
                 let (pick, succeeded, signal) = events.next().unwrap_or((0, true, 11));
@@ -383,8 +478,21 @@ mod tests {
                     0 => schedule.stop(StopLevel::Gracefully),
                     1 => schedule.stop(StopLevel::Now),
                     2 => schedule.expire(),
-                    _ => {
+                    3 | 4 if !running.is_empty() => {
                         let slot = running.swap_remove(pick % running.len());
+                        paused.push(slot);
+                        schedule.paused(slot)
+                    }
+                    5 | 6 if !paused.is_empty() => {
+                        let slot = paused.swap_remove(pick % paused.len());
+                        queued.push(slot);
+                        schedule.wanted(slot)
+                    }
+                    _ => {
+                        // Whoever waits can end as well: its time may be over.
+                        let groups = [&mut running, &mut paused, &mut queued];
+                        let group = groups.into_iter().find(|group| !group.is_empty()).unwrap();
+                        let slot = group.swap_remove(pick % group.len());
                         prop_assert!(ended.insert(slot));
                         schedule.ended(slot, succeeded)
                     }

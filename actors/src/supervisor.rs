@@ -13,6 +13,7 @@
 //! must stay true: the outcome is handed over only after the last reviewer has reported, so no
 //! child is left when the System goes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use actix::prelude::*;
@@ -23,7 +24,8 @@ use crate::aggregator::Aggregator;
 use crate::conclude::interrupted;
 use crate::lane::Lane;
 use crate::messages::{
-    Conclude, Fact, Interrupted, Observed, Permit, PermitDone, RunBegan, Start, StopLane,
+    Conclude, Fact, Interrupted, Observed, Permit, PermitDone, PermitPaused, PermitWanted,
+    RunBegan, Start, StopLane,
 };
 use crate::model::{ErrorCode, Failure, Reason};
 use crate::plan::RunPlan;
@@ -42,6 +44,8 @@ pub(crate) struct Supervisor {
     interrupt: Option<Interrupt>,
     is_out_of_time: bool,
     signals: usize,
+    /// Reviewers that want their permits again.
+    wanted: HashMap<Slot, oneshot::Sender<()>>,
     done: Option<oneshot::Sender<RunOutcome>>,
 }
 
@@ -61,6 +65,7 @@ impl Supervisor {
             plan,
             interrupt: None,
             signals: 0,
+            wanted: HashMap::new(),
             done: None,
         }
     }
@@ -69,6 +74,12 @@ impl Supervisor {
         for step in steps {
             match step {
                 Step::Start(slot) => self.lanes[slot.lane].do_send(Permit(slot.reviewer)),
+                Step::Resume(slot) => {
+                    if let Some(permit) = self.wanted.remove(&slot) {
+                        // A reviewer that does not listen any more reports its end.
+                        permit.send(()).ok();
+                    }
+                }
                 Step::Skip(slot) => self.skip(slot),
                 Step::Stop(level) => {
                     for lane in &self.lanes {
@@ -154,6 +165,36 @@ impl Handler<PermitDone> for Supervisor {
     fn handle(&mut self, message: PermitDone, ctx: &mut Self::Context) {
         let steps = self.schedule.ended(message.slot, message.succeeded);
         self.carry_out(steps, ctx);
+    }
+}
+
+impl Handler<PermitPaused> for Supervisor {
+    type Result = ();
+
+    fn handle(&mut self, PermitPaused(slot): PermitPaused, ctx: &mut Self::Context) {
+        let steps = self.schedule.paused(slot);
+        self.carry_out(steps, ctx);
+    }
+}
+
+impl Handler<PermitWanted> for Supervisor {
+    type Result = ResponseFuture<()>;
+
+    fn handle(
+        &mut self,
+        PermitWanted(slot): PermitWanted,
+        ctx: &mut Self::Context,
+    ) -> Self::Result {
+        let (permit, permitted) = oneshot::channel();
+        self.wanted.insert(slot, permit);
+        let steps = self.schedule.wanted(slot);
+        self.carry_out(steps, ctx);
+        Box::pin(async move {
+            // Without an answer the run is over, and the reviewer hears of that another way.
+            if permitted.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
     }
 }
 

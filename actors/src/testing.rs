@@ -9,7 +9,7 @@ use serde_json::Map;
 
 use crate::engine::{
     Answer, CancelToken, CaptureMode, Engine, Payload, Place, Preflight, PreflightPass,
-    ReviewRequest, Start,
+    RepairRequest, ReviewRequest, Start,
 };
 use crate::model::{
     CodeLocation, Coverage, EngineName, Failure, Finding, Frame, LineRange, Patch, RepoPath,
@@ -23,11 +23,13 @@ use crate::source::SourceReader;
 type Check = dyn Fn(&Place) -> Result<Preflight, Failure> + Send + Sync;
 type Watch = dyn FnMut(&Frame) -> io::Result<()> + Send;
 type Ask = dyn Fn(&ReviewRequest) -> Result<Start, Failure> + Send + Sync;
+type Mend = dyn Fn(&RepairRequest) -> Result<Start, Failure> + Send + Sync;
 
 /// An engine made of two functions.
 pub(crate) struct TestEngine {
     check: Box<Check>,
     ask: Box<Ask>,
+    mend: Option<Box<Mend>>,
 }
 
 impl TestEngine {
@@ -38,6 +40,7 @@ impl TestEngine {
         Self {
             check: Box::new(|_| Ok(Preflight::Known(PreflightPass::default()))),
             ask: Box::new(ask),
+            mend: None,
         }
     }
 
@@ -75,6 +78,17 @@ impl TestEngine {
     }
 }
 
+impl TestEngine {
+    /// Can repair, by `mend`.
+    pub(crate) fn mending(
+        mut self,
+        mend: impl Fn(&RepairRequest) -> Result<Start, Failure> + Send + Sync + 'static,
+    ) -> Self {
+        self.mend = Some(Box::new(mend));
+        self
+    }
+}
+
 impl Engine for TestEngine {
     fn preflight(&self, place: &Place) -> Result<Preflight, Failure> {
         (self.check)(place)
@@ -82,6 +96,10 @@ impl Engine for TestEngine {
 
     fn review(&self, request: &ReviewRequest) -> Result<Start, Failure> {
         (self.ask)(request)
+    }
+
+    fn repair(&self, request: &RepairRequest) -> Option<Result<Start, Failure>> {
+        self.mend.as_ref().map(|mend| mend(request))
     }
 }
 
@@ -150,6 +168,10 @@ impl PromptBuilder for Prompts {
             user: "review".to_owned(),
             coverage: Coverage::default(),
         }))
+    }
+
+    fn repair(&self, answer: &str, problem: &str, _: Option<usize>) -> Option<String> {
+        Some(format!("transcribe, because {problem}: {answer}"))
     }
 }
 

@@ -12,6 +12,7 @@ use super::block::Size;
 use super::clip::{SendLimits, SentPatch, sum};
 use super::engagement::{Frame, GAP};
 use super::fence::fence_length;
+use super::repair::repair_prompt;
 
 /// Names the patch's language after the opening fence.
 const INFO: &str = "diff";
@@ -123,6 +124,10 @@ impl PromptBuilder for Builder {
         let prompt = Arc::new(self.compose(lane, &shape)?);
         prompts.insert(key, Arc::clone(&prompt));
         Ok(prompt)
+    }
+
+    fn repair(&self, answer: &str, problem: &str, max_chars: Option<usize>) -> Option<String> {
+        repair_prompt(answer, problem, max_chars)
     }
 }
 

@@ -20,6 +20,7 @@ mod engagement;
 mod fence;
 mod print;
 mod quote;
+mod repair;
 mod template;
 
 #[cfg(test)]

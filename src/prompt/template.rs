@@ -29,6 +29,12 @@ pub(super) const FOCUS: Template<1> = Template::new(include_str!("templates/focu
 /// What stands before the fence with the patch.
 pub(super) const PATCH: Template<0> = Template::new(include_str!("templates/patch.md"), []);
 
+/// The request to transcribe an answer that does not fit (SPEC 10).
+pub(super) const REPAIR: Template<3> = Template::new(
+    include_str!("templates/repair.md"),
+    ["schema", "problem", "answer"],
+);
+
 /// A text with `N` placeholders such as `{{target}}`.
 pub(super) struct Template<const N: usize> {
     text: &'static str,
@@ -93,6 +99,7 @@ mod tests {
             facts(&CUSTOM),
             facts(&FOCUS),
             facts(&PATCH),
+            facts(&REPAIR),
         ]
     }
 

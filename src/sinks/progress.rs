@@ -113,7 +113,9 @@ pub(super) fn event_text(frame: &Frame, style: Style, foreign: Foreign<'_>) -> O
             let what = format!("failed ({}): {message}", seconds(*timing_ms));
             lane_step(Role::Danger, "✗", &what)
         }
-        ReviewEvent::FinalResult { .. } | ReviewEvent::Error { .. } => return None,
+        ReviewEvent::ReviewerProgress { .. }
+        | ReviewEvent::FinalResult { .. }
+        | ReviewEvent::Error { .. } => return None,
     })
 }
 

@@ -102,6 +102,18 @@ impl Search {
     }
 }
 
+/// Returns where the last object begins that starts with one of the result's keys.
+pub(super) fn last_opening(bytes: &[u8]) -> Option<usize> {
+    let mut end = bytes.len();
+    while let Some(start) = bytes[..end].iter().rposition(|&byte| byte == b'{') {
+        if opening(&bytes[start + 1..]) == Some(Opening::Plain) {
+            return Some(start);
+        }
+        end = start;
+    }
+    None
+}
+
 /// How a result begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Opening {

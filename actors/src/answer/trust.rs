@@ -6,10 +6,15 @@
 use std::collections::HashMap;
 
 use super::merge::INTEGRITY_ID;
+use super::usage::denies_receipt;
 use super::vacuous::is_vacuous;
 use crate::model::{
-    Coverage, CoverageFile, EngineName, ParseMode, Reason, ReviewerEntry, Sent, Trust, TrustReason,
+    Coverage, CoverageFile, EngineName, ParseMode, Reason, ReviewerEntry, Sent, SuccessfulReviewer,
+    Trust, TrustReason,
 };
+
+/// The key of adapter metadata under which a run says that only a part of its answer was kept.
+pub const SALVAGED: &str = "salvaged";
 
 /// Judges a run by its reviewers' entries, by what reached them at worst, and by the doubts that
 /// are known already.
@@ -81,10 +86,24 @@ fn entry_reasons(entry: &ReviewerEntry) -> Vec<TrustReason> {
     if entry.validation.parse_mode == ParseMode::FallbackText || !entry.validation.valid_schema {
         reasons.push(TrustReason::FallbackText);
     }
-    if is_vacuous(&entry.result) {
+    let metadata = entry.adapter_metadata.as_ref();
+    if metadata.is_some_and(|metadata| metadata.contains_key(SALVAGED)) {
+        reasons.push(TrustReason::Salvaged);
+    }
+    if is_vacuous(&entry.result) || received_nothing(entry) {
         reasons.push(TrustReason::VacuousAnswer);
     }
     reasons
+}
+
+/// Whether an answer without findings comes from a model that, by the engine's own account, was
+/// sent nothing and did nothing.
+fn received_nothing(entry: &SuccessfulReviewer) -> bool {
+    let metadata = entry.adapter_metadata.as_ref();
+    let calls = metadata.and_then(|metadata| metadata.get("toolCalls")?.as_u64());
+    entry.result.findings.is_empty()
+        && calls.unwrap_or_default() == 0
+        && entry.usage.as_ref().is_some_and(denies_receipt)
 }
 
 fn coverage_reasons(coverage: &Coverage) -> Vec<TrustReason> {

@@ -24,13 +24,18 @@ const TEXT_KEYS: [&str; 6] = ["result", "response", "text", "content", "message"
 
 /// Returns the result that `value` is or wraps as an object.
 pub fn find_result(value: &Value) -> Option<ReviewResult> {
+    find_within(value, &|value| read_result(value).ok())
+}
+
+/// Returns what `read` makes of the object that `value` is or wraps.
+pub(super) fn find_within<T>(value: &Value, read: &impl Fn(&Value) -> Option<T>) -> Option<T> {
     let Value::Object(object) = value else {
         return None;
     };
-    read_result(value).ok().or_else(|| {
+    read(value).or_else(|| {
         RESULT_KEYS
             .iter()
-            .find_map(|key| find_result(object.get(*key)?))
+            .find_map(|key| find_within(object.get(*key)?, read))
     })
 }
 

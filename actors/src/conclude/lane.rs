@@ -88,6 +88,7 @@ fn failure_of(error: &ReviewerError) -> Failure {
         recovery: error.recovery.clone(),
         hint: error.hint.clone(),
         exit_code: own.then_some(error.exit_code),
+        retry_after: None,
     }
 }
 

@@ -111,6 +111,23 @@ pub enum ReviewEvent {
         /// Which.
         reviewer_id: ReviewerId,
     },
+    /// A reviewer shows signs of life; only in streams that asked for it, and at most about once a
+    /// second. Absent counts are unknown.
+    ReviewerProgress {
+        /// Which.
+        reviewer_id: ReviewerId,
+        /// Model turns so far.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        turns: Option<u64>,
+        /// Tool calls so far.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tools: Option<u64>,
+        /// Tokens so far.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tokens: Option<u64>,
+        /// Time from its permit to this sign of life, in milliseconds.
+        elapsed_ms: u64,
+    },
     /// A reviewer answered. Provisional: only the final artifact counts.
     ReviewerResult {
         /// Which.

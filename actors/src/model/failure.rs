@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +70,8 @@ pub enum Reason {
     Crash,
     /// The model declined to review.
     Refused,
-    /// The engine said nothing.
+    /// The engine finished and left nothing to read, for example because it gave up on structured
+    /// output. The one failure after which a review is run again (SPEC 10).
     Empty,
     /// The engine's output does not follow its own format.
     Protocol,
@@ -98,6 +101,8 @@ pub struct Failure {
     pub hint: Option<String>,
     /// The exit code, where it is not that of the kind (an interrupted run).
     pub exit_code: Option<u8>,
+    /// How long the provider asks to wait before the next request, where it said so.
+    pub retry_after: Option<Duration>,
 }
 
 impl Failure {
@@ -110,6 +115,7 @@ impl Failure {
             recovery: Vec::new(),
             hint: None,
             exit_code: None,
+            retry_after: None,
         }
     }
 
@@ -131,6 +137,13 @@ impl Failure {
     #[must_use]
     pub fn recovery(mut self, step: impl Into<String>) -> Self {
         self.recovery.push(step.into());
+        self
+    }
+
+    /// Adds how long the provider asks to wait.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
         self
     }
 

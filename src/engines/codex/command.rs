@@ -1,11 +1,13 @@
-//! The command line of one review with `codex exec`, its environment and its files.
+//! The command line of one review or repair with `codex exec`, its environment and its files.
 //!
 //! The prompt goes through standard input; the command line shows in process lists.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use diffwarden_actors::engine::{CommandSpec, PlacedFile, ReviewRequest};
+use diffwarden_actors::engine::{
+    Capabilities, CommandSpec, Place, PlacedFile, RepairRequest, ReviewRequest,
+};
 use diffwarden_actors::model::Failure;
 
 use super::home::{self, CodexHome};
@@ -66,6 +68,14 @@ const POLICY: [&str; 24] = [
     "shell_environment_policy.ignore_default_excludes=false",
 ];
 
+/// What takes the remaining tools away: a repair only copies. Catalog models keep `apply_patch`,
+/// which the sandbox refuses.
+const TOOLLESS: [&str; 3] = [
+    "features.shell_tool=false",
+    "features.unified_exec=false",
+    "features.view_image=false",
+];
+
 /// Variables that would move commands, logs or state out of what the command line sets, or that
 /// tell Codex it already runs inside another Codex. Their names are those found in the executable;
 /// credentials (`CODEX_API_KEY`, `CODEX_ACCESS_TOKEN`, keys of providers) and certificates stay.
@@ -93,14 +103,62 @@ pub(super) fn review_command(
     request: &ReviewRequest,
     prompt: String,
 ) -> Result<CommandSpec, Failure> {
-    let place = &request.place;
+    let run = Run {
+        place: &request.place,
+        capabilities: &request.capabilities,
+        settings: &[],
+        web_search: options.web_search.mode(),
+    };
+    command(options, executable, home, &run, SCHEMA.into(), prompt)
+}
+
+/// Builds the command that transcribes an answer: without tools and with the schema of its reply.
+///
+/// # Errors
+///
+/// Fails when the user's Codex configuration cannot be read.
+pub(super) fn repair_command(
+    options: &Options,
+    executable: &Resolved,
+    home: &CodexHome,
+    request: &RepairRequest,
+) -> Result<CommandSpec, Failure> {
+    let run = Run {
+        place: &request.place,
+        capabilities: &request.capabilities,
+        settings: &TOOLLESS,
+        web_search: Some("disabled"),
+    };
+    let schema = request.schema.to_string();
+    let prompt = request.prompt.clone();
+    command(options, executable, home, &run, schema, prompt)
+}
+
+/// What tells one kind of run from another.
+struct Run<'a> {
+    place: &'a Place,
+    capabilities: &'a Capabilities,
+    /// Settings on top of [`POLICY`].
+    settings: &'static [&'static str],
+    web_search: Option<&'static str>,
+}
+
+fn command(
+    options: &Options,
+    executable: &Resolved,
+    home: &CodexHome,
+    run: &Run<'_>,
+    schema: String,
+    prompt: String,
+) -> Result<CommandSpec, Failure> {
+    let place = run.place;
     let mut command = CommandSpec::new(&executable.path, &place.repo_root);
-    command.args = arguments(options, request);
+    command.args = arguments(options, run);
     command.env = environment(&place.run_dir.join(HOME));
     command.files = vec![
         PlacedFile {
             name: SCHEMA_FILE.into(),
-            contents: SCHEMA.into(),
+            contents: schema.into_bytes(),
         },
         PlacedFile {
             name: Path::new(HOME).join(home::CONFIG),
@@ -123,13 +181,13 @@ pub(super) fn environment(home: &Path) -> Vec<(OsString, Option<OsString>)> {
     env
 }
 
-fn arguments(options: &Options, request: &ReviewRequest) -> Vec<OsString> {
-    let place = &request.place;
+fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
+    let place = run.place;
     let mut args: Vec<OsString> = ["exec", "--json", "--sandbox", "read-only", "--ephemeral"]
         .map(OsString::from)
         .into();
     for words in OPTIONAL {
-        if request.capabilities.flags.contains(words[0]) {
+        if run.capabilities.flags.contains(words[0]) {
             args.extend(words.iter().map(OsString::from));
         }
     }
@@ -147,10 +205,10 @@ fn arguments(options: &Options, request: &ReviewRequest) -> Vec<OsString> {
     if let Some(effort) = options.native_effort() {
         set(&format!("model_reasoning_effort=\"{effort}\""));
     }
-    if let Some(mode) = options.web_search.mode() {
+    if let Some(mode) = run.web_search {
         set(&format!("web_search=\"{mode}\""));
     }
-    for setting in POLICY {
+    for setting in POLICY.iter().chain(run.settings) {
         set(setting);
     }
     args.push("-".into());
@@ -200,13 +258,31 @@ pub(super) mod tests {
         }
     }
 
-    fn command(options: &Options, flags: &[&str], home: &CodexHome) -> CommandSpec {
-        let executable = Resolved {
+    pub(in crate::engines::codex) fn repair_request(flags: &[&str]) -> RepairRequest {
+        let ReviewRequest {
+            place,
+            capabilities,
+            ..
+        } = request(flags);
+        RepairRequest {
+            place,
+            capabilities,
+            prompt: "transcribe".into(),
+            schema: diffwarden_actors::answer::repair_schema(),
+        }
+    }
+
+    fn executable() -> Resolved {
+        Resolved {
             path: "/bin/codex".into(),
             requested: "codex".into(),
             source: Source::AdapterDefault,
-        };
-        review_command(options, &executable, home, &request(flags), "prompt".into()).unwrap()
+        }
+    }
+
+    fn command(options: &Options, flags: &[&str], home: &CodexHome) -> CommandSpec {
+        let (executable, request) = (executable(), request(flags));
+        review_command(options, &executable, home, &request, "prompt".into()).unwrap()
     }
 
     fn no_home() -> CodexHome {
@@ -214,7 +290,11 @@ pub(super) mod tests {
     }
 
     fn line(options: &Options, flags: &[&str]) -> String {
-        let args = command(options, flags, &no_home()).args;
+        words_of(&command(options, flags, &no_home()))
+    }
+
+    fn words_of(command: &CommandSpec) -> String {
+        let args = &command.args;
         let words: Vec<_> = args.iter().map(|arg| arg.to_str().unwrap()).collect();
         words.join(" ").replace(" -", "\n-")
     }
@@ -249,6 +329,20 @@ pub(super) mod tests {
         let mut options = options();
         options.web_search = WebSearch::Inherit;
         insta::assert_snapshot!(line(&options, &[]));
+    }
+
+    #[test]
+    fn command_line_of_a_repair() {
+        let mut options = options();
+        options.web_search = WebSearch::Inherit;
+        let request = repair_request(&["--color", "--ignore-rules", "--strict-config"]);
+        let command = repair_command(&options, &executable(), &no_home(), &request).unwrap();
+        insta::assert_snapshot!(words_of(&command));
+        assert_eq!(command.stdin, b"transcribe");
+        let schema = &command.files[0];
+        assert_eq!(schema.name, Path::new(SCHEMA_FILE));
+        let schema: serde_json::Value = serde_json::from_slice(&schema.contents).unwrap();
+        assert_eq!(&schema, request.schema);
     }
 
     #[test]
@@ -300,9 +394,14 @@ pub(super) mod tests {
             if let Some(items) = schema.get("items") {
                 check(items);
             }
+            if let Some(choices) = schema.get("anyOf") {
+                choices.as_array().unwrap().iter().for_each(check);
+            }
         }
         let schema = serde_json::from_str(SCHEMA).unwrap();
-        check(&schema);
-        assert!(jsonschema::validator_for(&schema).is_ok());
+        for schema in [&schema, repair_request(&[]).schema] {
+            check(schema);
+            assert!(jsonschema::validator_for(schema).is_ok());
+        }
     }
 }

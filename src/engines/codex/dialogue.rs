@@ -40,6 +40,7 @@ struct Events {
     last_message: Option<String>,
     warnings: Vec<String>,
     tool_calls: u64,
+    turns: u64,
 }
 
 impl ExecDialogue {
@@ -102,8 +103,14 @@ impl ExecDialogue {
     fn finished_metadata(&self, stderr: &str) -> Map<String, Value> {
         let mut metadata = self.metadata.clone();
         let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
-        if self.events.tool_calls > 0 {
-            put("toolCalls", self.events.tool_calls.into());
+        put("toolCalls", self.events.tool_calls.into());
+        for (name, count) in [
+            ("inputTokens", self.events.tokens("input_tokens")),
+            ("outputTokens", self.events.tokens("output_tokens")),
+        ] {
+            if let Some(count) = count {
+                put(name, count.into());
+            }
         }
         if !self.events.warnings.is_empty() {
             put("warnings", self.events.warnings.clone().into());
@@ -119,10 +126,7 @@ impl ExecDialogue {
 impl Dialogue for ExecDialogue {
     fn on_line(&mut self, line: &str) -> Vec<Action> {
         match self.events.take(line) {
-            Some(Sign::Tool) => vec![Action::Progress(Progress {
-                tools: Some(self.events.tool_calls),
-                ..Progress::default()
-            })],
+            Some(Sign::Life) => vec![Action::Progress(self.events.progress())],
             Some(Sign::Hopeless(failure)) => {
                 vec![Action::Fail(Box::new(self.advised(*failure)))]
             }
@@ -163,8 +167,8 @@ fn failed(reason: Reason, message: impl Into<String>) -> Failure {
 
 /// What an event calls for at once.
 enum Sign {
-    /// A tool was used.
-    Tool,
+    /// The model did something.
+    Life,
     /// The run cannot succeed any more.
     Hopeless(Box<Failure>),
 }
@@ -174,13 +178,18 @@ impl Events {
     fn take(&mut self, line: &str) -> Option<Sign> {
         let event: Value = serde_json::from_str(line).ok()?;
         match event.get("type")?.as_str()? {
-            "turn.started" => self.turn_started = true,
+            "turn.started" => {
+                self.turn_started = true;
+                self.turns += 1;
+                return Some(Sign::Life);
+            }
             "turn.completed" => {
                 self.turn_completed = true;
                 self.usage = event
                     .get("usage")
                     .filter(|usage| usage.is_object())
                     .cloned();
+                return Some(Sign::Life);
             }
             "turn.failed" => {
                 let message = event.pointer("/error/message").and_then(Value::as_str);
@@ -208,11 +217,24 @@ impl Events {
             "error" => self.warn(text_of("message")?),
             _ => {}
         }
-        if NO_TOOLS.contains(&kind) {
-            return None;
+        if !NO_TOOLS.contains(&kind) {
+            self.tool_calls += 1;
         }
-        self.tool_calls += 1;
-        Some(Sign::Tool)
+        Some(Sign::Life)
+    }
+
+    fn progress(&self) -> Progress {
+        let (received, sent) = (self.tokens("input_tokens"), self.tokens("output_tokens"));
+        Progress {
+            turns: Some(self.turns),
+            tools: Some(self.tool_calls),
+            tokens: received.map(|received| received.saturating_add(sent.unwrap_or_default())),
+        }
+    }
+
+    /// Returns one of the counts that Codex reports at the end of its turn.
+    fn tokens(&self, name: &str) -> Option<u64> {
+        self.usage.as_ref()?.get(name)?.as_u64()
     }
 
     /// Notes an item of the kind `error`, which is a warning: the turn goes on.

@@ -4,6 +4,8 @@
 //! standard error. The rules below match how those messages begin (or, where the model service
 //! wrote them, fixed parts of its sentences). Text written by a model never gets here.
 
+use std::time::Duration;
+
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
 use serde_json::Value;
 
@@ -70,7 +72,39 @@ pub(super) fn of_turn(message: &str) -> Failure {
             "Codex failed",
             "try again; run `codex exec` by hand to see more",
         ));
-    kind.into_failure(&said)
+    let failure = kind.into_failure(&said);
+    match retry_after(&said) {
+        Some(wait) if failure.reason == Some(Reason::RateLimit) => failure.retry_after(wait),
+        _ => failure,
+    }
+}
+
+/// Returns how long the model service asks to wait. Its sentence is `Please try again in 11.054s.`,
+/// with `ms`, `s` or `seconds`, or with minutes before the seconds (`1m30s`).
+fn retry_after(said: &str) -> Option<Duration> {
+    let (_, rest) = said.split_once("try again in ")?;
+    let rest = rest.trim_start();
+    let (number, rest) = leading_number(rest)?;
+    let unit = rest.trim_start();
+    let word: String = unit.chars().take_while(char::is_ascii_alphabetic).collect();
+    let seconds = match word.as_str() {
+        "ms" | "milliseconds" => number / 1000.0,
+        "s" | "second" | "seconds" => number,
+        "m" | "minute" | "minutes" => {
+            let after = unit[word.len()..].trim_start();
+            let more = leading_number(after).filter(|(_, rest)| rest.starts_with('s'));
+            number * 60.0 + more.map_or(0.0, |(seconds, _)| seconds)
+        }
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn leading_number(text: &str) -> Option<(f64, &str)> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    let number = text[..end].parse().ok()?;
+    Some((number, &text[end..]))
 }
 
 /// Returns the failure behind a retry notice that no retry can cure: refused credentials.
@@ -318,4 +352,51 @@ fn too_long() -> Kind {
         "the change is too long for the model",
         "review a smaller change, or choose a model with more room",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_wait_is_read_from_the_service_s_sentence() {
+        for (said, millis) in [
+            (
+                "Rate limit reached for m1. Please try again in 11.054s. Visit x.",
+                Some(11_054),
+            ),
+            ("Please try again in 28ms.", Some(28)),
+            ("Try later, or try again in 35 seconds.", Some(35_000)),
+            ("Please try again in 1m30s.", Some(90_000)),
+            ("Please try again in 2 minutes.", Some(120_000)),
+            ("try again at 8:20 PM.", None),
+            ("try again in 3 days", None),
+            ("try again in a while", None),
+            ("try again in ..s", None),
+            ("try again in 999999999999999999999999s", None),
+            ("", None),
+        ] {
+            let wait = millis.map(Duration::from_millis);
+            assert_eq!(retry_after(said), wait, "{said}");
+        }
+    }
+
+    #[test]
+    fn only_a_rate_limit_tells_how_long_to_wait() {
+        let body = |code: &str| {
+            format!(r#"{{"error":{{"message":"Please try again in 2s.","code":"{code}"}}}}"#)
+        };
+        let limited = of_turn(&body("rate_limit_exceeded"));
+        assert_eq!(limited.reason, Some(Reason::RateLimit));
+        assert_eq!(limited.retry_after, Some(Duration::from_secs(2)));
+        assert_eq!(of_turn(&body("insufficient_quota")).retry_after, None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_sentence_is_read(text in "[0-9. msé]{0,30}") {
+            retry_after(&format!("try again in {text}"));
+        }
+    }
 }

@@ -17,7 +17,9 @@ mod preflight;
 mod replay;
 mod text;
 
-use diffwarden_actors::engine::{Engine, Place, Preflight, ReviewRequest, Start};
+use diffwarden_actors::engine::{
+    Capabilities, CommandSpec, Engine, Place, Preflight, RepairRequest, ReviewRequest, Start,
+};
 use diffwarden_actors::model::{ErrorCode, Failure};
 
 use self::dialogue::ExecDialogue;
@@ -77,16 +79,37 @@ impl Engine for CodexExec {
         let prompt = whole_prompt(request)?;
         let command =
             command::review_command(&self.options, &executable, &self.home, request, prompt)?;
+        Ok(self.start(command, &executable, &request.capabilities))
+    }
+
+    fn repair(&self, request: &RepairRequest) -> Option<Result<Start, Failure>> {
+        let start = || {
+            let executable = self.executable.clone()?;
+            check_size(&request.prompt)?;
+            let command = command::repair_command(&self.options, &executable, &self.home, request)?;
+            Ok(self.start(command, &executable, &request.capabilities))
+        };
+        Some(start())
+    }
+}
+
+impl CodexExec {
+    fn start(
+        &self,
+        command: CommandSpec,
+        executable: &Resolved,
+        capabilities: &Capabilities,
+    ) -> Start {
         let mut metadata = self.options.metadata();
-        metadata.append(&mut preflight::transport_metadata(&executable));
-        if let Some(version) = &request.capabilities.version {
+        metadata.append(&mut preflight::transport_metadata(executable));
+        if let Some(version) = &capabilities.version {
             metadata.insert("version".to_owned(), version.as_str().into());
         }
         let dialogue = ExecDialogue::new(metadata, self.home.unreachable_store());
-        Ok(Start::Process {
+        Start::Process {
             command,
             dialogue: Box::new(dialogue),
-        })
+        }
     }
 }
 
@@ -96,6 +119,12 @@ fn whole_prompt(request: &ReviewRequest) -> Result<String, Failure> {
         Some(system) => format!("{system}\n\n{}", request.prompt.user),
         None => request.prompt.user.clone(),
     };
+    check_size(&prompt)?;
+    Ok(prompt)
+}
+
+/// Refuses what Codex would refuse.
+fn check_size(prompt: &str) -> Result<(), Failure> {
     let size = prompt.chars().count();
     if size > MAX_PROMPT_CHARS {
         return Err(Failure::new(
@@ -104,12 +133,12 @@ fn whole_prompt(request: &ReviewRequest) -> Result<String, Failure> {
         )
         .hint("review a smaller change, or leave out generated files"));
     }
-    Ok(prompt)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::command::tests::request;
+    use super::command::tests::{repair_request, request};
     use super::options::tests::settings;
     use super::*;
     use crate::env::Environment;
@@ -163,6 +192,17 @@ mod tests {
         };
         assert!(failure.message.contains("1048577"), "{failure}");
         assert!(failure.message.contains("1048576"), "{failure}");
+    }
+
+    #[test]
+    fn a_repair_is_a_process_of_its_own() {
+        let Some(Ok(Start::Process { command, .. })) = engine("sh").repair(&repair_request(&[]))
+        else {
+            panic!("Codex can repair");
+        };
+        assert_eq!(command.stdin, b"transcribe");
+        let missing = engine("no-such-codex").repair(&repair_request(&[]));
+        assert!(matches!(missing, Some(Err(_))));
     }
 
     #[test]

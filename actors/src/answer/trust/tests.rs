@@ -204,3 +204,38 @@ fn coverage_is_the_worst_over_reviewers() {
     );
     assert_eq!(shortfall(&best, &best), None);
 }
+
+fn with(metadata: &serde_json::Value, usage: serde_json::Value) -> ReviewerEntry {
+    let ReviewerEntry::Success(mut entry) = good("a") else {
+        panic!("a good reviewer succeeds");
+    };
+    entry.adapter_metadata = metadata.as_object().cloned();
+    entry.usage = Some(usage);
+    ReviewerEntry::Success(entry)
+}
+
+#[test]
+fn an_answer_of_a_model_that_was_sent_nothing_is_vacuous() {
+    use serde_json::json;
+    let nothing = json!({ "input_tokens": 0, "output_tokens": 20 });
+    assert_eq!(
+        reasons(&[with(&json!({}), nothing.clone())], &[]),
+        [TrustReason::VacuousAnswer]
+    );
+    assert_eq!(
+        reasons(&[with(&json!({ "toolCalls": 2 }), nothing)], &[]),
+        []
+    );
+    let some = json!({ "input_tokens": 100 });
+    assert_eq!(reasons(&[with(&json!({}), some)], &[]), []);
+}
+
+#[test]
+fn a_salvaged_answer_is_said_to_be_one() {
+    use serde_json::json;
+    let salvaged = json!({ "salvaged": { "kept": 1, "dropped": 1 } });
+    assert_eq!(
+        reasons(&[with(&salvaged, json!({}))], &[]),
+        [TrustReason::Salvaged]
+    );
+}
