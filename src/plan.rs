@@ -266,3 +266,36 @@ fn plan_reviewer(
         engine,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_reviewers_share_an_engine_and_others_do_not() {
+        let flags = SelectionFlags {
+            reviewers: ["fake", "surface", "fake"].map(str::to_owned).into(),
+            ..SelectionFlags::default()
+        };
+        let env = Environment::default();
+        let selected = config::select_reviewers(&flags, &env, None).unwrap();
+        let host = Host {
+            env,
+            repo_root: None,
+        };
+        let plans = plan_reviewers(&selected, &host, &ScanContext::default()).unwrap();
+        let ids: Vec<_> = plans.iter().map(|plan| plan.id.0.as_str()).collect();
+        assert_eq!(ids, ["fake", "surface", "fake"]);
+        assert!(Arc::ptr_eq(&plans[0].engine, &plans[2].engine));
+        assert!(!Arc::ptr_eq(&plans[0].engine, &plans[1].engine));
+    }
+
+    #[test]
+    fn the_time_of_a_run_is_a_number_of_seconds() {
+        assert_eq!(parse_max_time(None), Ok(None));
+        let minute = Duration::from_secs(60);
+        assert_eq!(parse_max_time(Some(" 60 ")), Ok(Some(minute)));
+        let failure = parse_max_time(Some("soon")).unwrap_err();
+        assert!(failure.message.contains("--max-time"), "{failure}");
+    }
+}

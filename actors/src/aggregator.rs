@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::conclude::{LaneOutcome, conclude_lane, conclude_run};
 use crate::messages::{Conclude, Fact, Observed, RunBegan};
-use crate::model::{Frame, LaneStatus, ReviewEvent, ReviewerEntry, ReviewerSummary};
+use crate::model::{Frame, ReviewEvent, ReviewerEntry, ReviewerSummary};
 use crate::plan::RunPlan;
 use crate::process::crashed;
 use crate::schedule::Slot;
@@ -92,33 +92,52 @@ impl Aggregator {
         let timing_ms = elapsed_ms(self.began);
         lane.conclusion = Some(tokio::spawn(async move {
             let judged = Arc::clone(&plan);
-            let outcome = spawn_blocking(move || conclude_lane(&judged, entries, timing_ms))
-                .await
-                .unwrap_or_else(|error| LaneOutcome::failed(crashed(&error), timing_ms));
-            if plan.batch.is_some() {
-                publisher.publish(Frame::new(lane_end(&plan, position, &outcome)));
+            let conclude = move || {
+                ended(
+                    &judged,
+                    position,
+                    conclude_lane(&judged, entries, timing_ms),
+                )
+            };
+            let (outcome, event) = spawn_blocking(conclude).await.unwrap_or_else(|error| {
+                ended(
+                    &plan,
+                    position,
+                    LaneOutcome::failed(crashed(&error), timing_ms),
+                )
+            });
+            if let Some(event) = event {
+                publisher.publish(Frame::new(event));
             }
             outcome
         }));
     }
 }
 
-/// Returns the last event of a lane.
-fn lane_end(plan: &RunPlan, position: usize, outcome: &LaneOutcome) -> ReviewEvent {
-    let ended = outcome.to_artifact(&plan.lanes[position].lane);
-    let (lane_id, timing_ms) = (ended.lane.id, outcome.timing_ms);
-    match (ended.status, ended.artifact, ended.error) {
-        (LaneStatus::Success, Some(artifact), _) => ReviewEvent::LaneFinished {
+/// Pairs an outcome with the last event of its lane, which only a batch tells.
+fn ended(
+    plan: &RunPlan,
+    position: usize,
+    outcome: LaneOutcome,
+) -> (LaneOutcome, Option<ReviewEvent>) {
+    if plan.batch.is_none() {
+        return (outcome, None);
+    }
+    let artifact = outcome.to_artifact(&plan.lanes[position].lane);
+    let (lane_id, timing_ms) = (artifact.lane.id, outcome.timing_ms);
+    let event = match (artifact.artifact, artifact.error) {
+        (Some(artifact), _) => ReviewEvent::LaneFinished {
             lane_id,
             artifact,
             timing_ms,
         },
-        (_, _, error) => ReviewEvent::LaneFailed {
+        (None, error) => ReviewEvent::LaneFailed {
             lane_id,
             error: error.expect("a lane without an artifact has an error"),
             timing_ms,
         },
-    }
+    };
+    (outcome, Some(event))
 }
 
 impl Actor for Aggregator {
