@@ -11,12 +11,13 @@ use diffwarden_actors::model::{Frame, RunArtifact};
 use diffwarden_actors::sink::{RunFailure, RunOutcome, Sink};
 
 use super::error_text::people_text;
+use super::findings::{FindingView, integrity_views};
 use super::foreign::Foreign;
 use super::lanes::{LaneEnding, LaneView};
 use super::output::write_all;
 use super::progress::Progress;
 use super::redact::Redactor;
-use super::summary::{FIXTURE_NOTE, FailedView, FindingView, Summary, integrity_views};
+use super::summary::{FIXTURE_NOTE, FailedView, Summary};
 
 /// Prints the summary when the run is over; a failure goes to standard error.
 pub(super) struct AgentSink<O, E> {

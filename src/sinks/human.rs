@@ -10,13 +10,14 @@ use diffwarden_actors::model::{Frame, Priority, RunArtifact};
 use diffwarden_actors::sink::{RunFailure, RunOutcome, Sink};
 
 use super::error_text::people_text;
+use super::findings::{FindingView, integrity_views};
 use super::foreign::Foreign;
 use super::lanes::{LaneEnding, LaneView, asked_in};
 use super::output::write_all;
 use super::progress::{event_text, title_lines};
 use super::redact::Redactor;
 use super::style::{Role, Style};
-use super::summary::{FIXTURE_NOTE, FailedView, FindingView, Summary, asked, integrity_views};
+use super::summary::{FIXTURE_NOTE, FailedView, Summary, asked};
 use super::wrap::push_wrapped;
 
 /// Shows a run as it happens, and its result.

@@ -4,8 +4,9 @@ use diffwarden_actors::model::{
     LaneArtifact, ReviewArtifact, ReviewBatchArtifact, ReviewLane, ReviewerId,
 };
 
+use super::findings::{FindingView, counts, finding_views};
 use super::foreign::Foreign;
-use super::summary::{self, FailedView, FindingView};
+use super::summary::{self, FailedView};
 
 /// A lane.
 pub(super) struct LaneView {
@@ -63,10 +64,10 @@ impl LaneReview {
         let result = &artifact.result;
         Self {
             verdict: foreign.line(&result.overall_correctness),
-            counts: summary::counts(&result.findings),
+            counts: counts(&result.findings),
             reviewers: summary::reviewer_names(summary::asked(artifact), foreign),
             failures: summary::failures(artifact, foreign),
-            findings: summary::finding_views(result, &artifact.validation, foreign),
+            findings: finding_views(result, &artifact.validation, foreign),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod agent;
 mod error_text;
+mod findings;
 mod foreign;
 mod human;
 pub(crate) mod json;
