@@ -14,10 +14,12 @@ use diffwarden_actors::model::{EngineName, ErrorCode, Failure, Transport};
 use crate::env::Environment;
 
 pub mod capabilities;
+pub mod claude;
 pub mod codex;
 pub mod executable;
 pub mod fake;
 pub mod settings;
+mod shared;
 pub mod surface;
 
 use settings::ReviewerSettings;
@@ -44,6 +46,9 @@ pub struct Host {
 /// has an unknown value.
 pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>, Failure> {
     match (settings.engine, settings.transport) {
+        (EngineName::Claude, Some(Transport::Cli)) => {
+            Ok(Arc::new(claude::ClaudeCli::new(settings, host)?))
+        }
         (EngineName::Codex, Some(Transport::Cli)) => {
             Ok(Arc::new(codex::CodexExec::new(settings, host)?))
         }
@@ -58,7 +63,7 @@ pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>
                 None => format!("the {engine} engine cannot be built without a transport"),
             },
         )
-        .hint("`codex` over its `cli` transport is built, and so are `surface` and `fake`")),
+        .hint("`claude` and `codex` over `cli` are built, and so are `surface` and `fake`")),
     }
 }
 
@@ -103,6 +108,7 @@ mod tests {
             (EngineName::Codex, Some(Transport::AppServer), false),
             (EngineName::Codex, None, false),
             (EngineName::Fake, None, true),
+            (EngineName::Claude, Some(Transport::Cli), true),
             (EngineName::Claude, Some(Transport::Native), false),
         ] {
             match build(&settings(engine, transport), &host) {

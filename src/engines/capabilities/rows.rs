@@ -133,6 +133,7 @@ const CLAUDE_SDK: Capability = Capability {
 
 const CLAUDE_CLI: Capability = Capability {
     transport: Some(Transport::Cli),
+    built: true,
     max_prompt: Some(PromptLimit::Bytes(10_000_000)),
     ..CLAUDE
 };

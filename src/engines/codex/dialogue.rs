@@ -4,7 +4,8 @@ use diffwarden_actors::engine::{Action, Answer, Captured, Dialogue, ExitKind, Pr
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
 use serde_json::{Map, Value};
 
-use super::{answer, failure, text};
+use super::{answer, failure};
+use crate::engines::shared;
 
 /// How many characters of standard error the metadata keeps.
 const STDERR_CHARS: usize = 2_000;
@@ -115,9 +116,9 @@ impl ExecDialogue {
         if !self.events.warnings.is_empty() {
             put("warnings", self.events.warnings.clone().into());
         }
-        let stderr = text::redact(&failure::without_noise(stderr));
+        let stderr = shared::redact(&failure::without_noise(stderr));
         if !stderr.is_empty() {
-            put("stderr", text::cut(&stderr, STDERR_CHARS).into());
+            put("stderr", shared::cut(&stderr, STDERR_CHARS).into());
         }
         metadata
     }
@@ -239,7 +240,7 @@ impl Events {
 
     /// Notes an item of the kind `error`, which is a warning: the turn goes on.
     fn warn(&mut self, message: &str) {
-        let line = text::one_line(message);
+        let line = shared::one_line(message);
         if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&line) {
             self.warnings.push(line);
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
 use serde_json::Value;
 
-use super::text;
+use crate::engines::shared;
 
 const LOGIN: &str = "run `codex login`, or set CODEX_API_KEY";
 
@@ -51,7 +51,7 @@ impl Kind {
     }
 
     fn into_failure(self, message: &str) -> Failure {
-        let message = format!("{}: {}", self.lead, text::one_line(message));
+        let message = format!("{}: {}", self.lead, shared::one_line(message));
         let failure = Failure::new(self.code, message).hint(self.hint);
         match self.reason {
             Some(reason) => failure.reason(reason),
@@ -141,7 +141,7 @@ pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
     } else {
         format!(
             "codex ended with exit code {code}: {}",
-            text::one_line(&said)
+            shared::one_line(&said)
         )
     };
     Failure::new(ErrorCode::ReviewerFailed, message)

@@ -15,7 +15,6 @@ mod options;
 mod preflight;
 #[cfg(test)]
 mod replay;
-mod text;
 
 use diffwarden_actors::engine::{
     Capabilities, CommandSpec, Engine, Place, Preflight, RepairRequest, ReviewRequest, Start,
@@ -28,6 +27,7 @@ use self::options::Options;
 use super::Host;
 use super::executable::{self, Resolved};
 use super::settings::ReviewerSettings;
+use super::shared;
 
 /// The command that installs Codex, for hints.
 pub const INSTALL: &str = "npm install -g @openai/codex";
@@ -101,7 +101,7 @@ impl CodexExec {
         capabilities: &Capabilities,
     ) -> Start {
         let mut metadata = self.options.metadata();
-        metadata.append(&mut preflight::transport_metadata(executable));
+        metadata.append(&mut shared::transport_metadata("enforced", executable));
         if let Some(version) = &capabilities.version {
             metadata.insert("version".to_owned(), version.as_str().into());
         }

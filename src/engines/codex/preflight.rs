@@ -8,11 +8,11 @@ use diffwarden_actors::engine::{
 use diffwarden_actors::model::{
     CheckStatus, ErrorCode, Failure, PreflightCheck, PreflightReport, Reason,
 };
-use serde_json::{Map, Value};
 
 use super::options::Options;
-use super::{INSTALL, command, text};
+use super::{INSTALL, command};
 use crate::engines::executable::Resolved;
+use crate::engines::shared::{self, check};
 
 /// Options of `codex exec` without which there is no review.
 const REQUIRED_FLAGS: [&str; 6] = [
@@ -63,13 +63,13 @@ pub(super) fn judge(
         && let Some(first) = captured.first()
         && first.exit != ExitKind::Code(0)
     {
-        return Err(does_not_start(executable, first));
+        return Err(shared::does_not_start(executable, first, INSTALL));
     }
-    let flags = help.map(flags).unwrap_or_default();
+    let flags = help.map(shared::long_options).unwrap_or_default();
     if help.is_some() {
         require(&flags, version.as_deref())?;
     }
-    let mut metadata = transport_metadata(executable);
+    let mut metadata = shared::transport_metadata("enforced", executable);
     metadata.append(&mut options.metadata());
     if let Some(version) = &version {
         metadata.insert("version".to_owned(), version.as_str().into());
@@ -83,38 +83,15 @@ pub(super) fn judge(
     })
 }
 
-/// Returns how Codex is reached, as both kinds of metadata show it.
-pub(super) fn transport_metadata(executable: &Resolved) -> Map<String, Value> {
-    let path = executable.path.to_string_lossy();
-    [
-        ("readonlyCapability", "enforced"),
-        ("transport", "cli"),
-        ("executable", &*path),
-        ("requestedExecutable", &executable.requested),
-        ("executableSource", executable.source.as_str()),
-    ]
-    .map(|(key, value)| (key.to_owned(), value.into()))
-    .into_iter()
-    .collect()
-}
-
 fn version(captured: &Captured) -> Option<String> {
     let rest = captured.stdout.trim_start().strip_prefix("codex-cli ")?;
     let version = rest.split_whitespace().next()?;
-    (captured.exit == ExitKind::Code(0)).then(|| text::cut(version, 64))
+    (captured.exit == ExitKind::Code(0)).then(|| shared::cut(version, 64))
 }
 
 fn readable_help(captured: &Captured) -> Option<&str> {
-    let head = text::head(&captured.stdout, HELP_LIMIT);
+    let head = shared::head(&captured.stdout, HELP_LIMIT);
     (captured.exit == ExitKind::Code(0) && head.contains("Usage:")).then_some(head)
-}
-
-/// Returns the long options that a help text lists.
-fn flags(help: &str) -> BTreeSet<String> {
-    help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
-        .filter(|word| word.len() > 2 && word.starts_with("--"))
-        .map(str::to_owned)
-        .collect()
 }
 
 fn require(flags: &BTreeSet<String>, version: Option<&str>) -> Result<(), Failure> {
@@ -135,25 +112,6 @@ fn require(flags: &BTreeSet<String>, version: Option<&str>) -> Result<(), Failur
     )
     .reason(Reason::Environment)
     .hint(format!("update it with `{INSTALL}`")))
-}
-
-fn does_not_start(executable: &Resolved, captured: &Captured) -> Failure {
-    let said = text::one_line(&captured.stderr);
-    let how = match captured.exit {
-        ExitKind::Code(code) => format!("exit code {code}"),
-        ExitKind::Signal(signal) => format!("signal {signal}"),
-    };
-    let path = executable.path.display();
-    Failure::new(
-        ErrorCode::ReviewerEnvironmentFailed,
-        if said.is_empty() {
-            format!("{path} does not start: `--version` ended with {how}")
-        } else {
-            format!("{path} does not start: `--version` ended with {how}: {said}")
-        },
-    )
-    .reason(Reason::Environment)
-    .hint(format!("reinstall it with `{INSTALL}`"))
 }
 
 fn checks(
@@ -200,14 +158,6 @@ fn checks(
         ));
     }
     checks
-}
-
-fn check(name: &str, status: CheckStatus, detail: impl Into<String>) -> PreflightCheck {
-    PreflightCheck {
-        name: name.to_owned(),
-        status,
-        detail: detail.into(),
-    }
 }
 
 #[cfg(test)]

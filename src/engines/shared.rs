@@ -1,11 +1,18 @@
-//! Foreign text made fit for a message: keys blanked, one line, bounded.
+//! What adapters over a command line share: foreign text made fit for a message (keys blanked, one
+//! line, bounded), and the parts of a preflight that do not depend on the engine.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use diffwarden_actors::engine::{Captured, ExitKind};
+use diffwarden_actors::model::{CheckStatus, ErrorCode, Failure, PreflightCheck, Reason};
 use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::executable::Resolved;
 
 /// How many characters of foreign text a message quotes at most.
-pub(super) const MESSAGE_CHARS: usize = 500;
+pub(in crate::engines) const MESSAGE_CHARS: usize = 500;
 
 /// How many bytes of a text are looked at for a message.
 const LOOKED_AT: usize = 8 << 10;
@@ -23,13 +30,13 @@ static CREDENTIAL: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Replaces everything shaped like a credential.
-pub(super) fn redact(text: &str) -> String {
+pub(in crate::engines) fn redact(text: &str) -> String {
     CREDENTIAL.replace_all(text, "[redacted]").into_owned()
 }
 
 /// Turns foreign text into one line of at most [`MESSAGE_CHARS`] characters without credentials
 /// and control characters; `...` marks what was cut.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::engines) fn one_line(text: &str) -> String {
     let printable: String = redact(head(text, LOOKED_AT))
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -39,7 +46,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// Returns the longest beginning of at most `limit` bytes.
-pub(super) fn head(text: &str, limit: usize) -> &str {
+pub(in crate::engines) fn head(text: &str, limit: usize) -> &str {
     let end = (0..=limit.min(text.len()))
         .rev()
         .find(|&end| text.is_char_boundary(end));
@@ -47,11 +54,76 @@ pub(super) fn head(text: &str, limit: usize) -> &str {
 }
 
 /// Keeps at most `limit` characters; `...` marks what was cut.
-pub(super) fn cut(text: &str, limit: usize) -> String {
+pub(in crate::engines) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// Returns how an engine is reached, as both kinds of metadata show it; `level` is its read-only
+/// level.
+pub(in crate::engines) fn transport_metadata(
+    level: &str,
+    executable: &Resolved,
+) -> Map<String, Value> {
+    let path = executable.path.to_string_lossy();
+    [
+        ("readonlyCapability", level),
+        ("transport", "cli"),
+        ("executable", &*path),
+        ("requestedExecutable", &executable.requested),
+        ("executableSource", executable.source.as_str()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.into()))
+    .into_iter()
+    .collect()
+}
+
+/// Returns the long options that a help text lists.
+pub(in crate::engines) fn long_options(help: &str) -> BTreeSet<String> {
+    help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
+        .filter(|word| word.len() > 2 && word.starts_with("--"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns one line of a preflight.
+pub(in crate::engines) fn check(
+    name: &str,
+    status: CheckStatus,
+    detail: impl Into<String>,
+) -> PreflightCheck {
+    PreflightCheck {
+        name: name.to_owned(),
+        status,
+        detail: detail.into(),
+    }
+}
+
+/// Returns the failure of an executable that cannot even tell its version; `install` is the command
+/// that installs it.
+pub(in crate::engines) fn does_not_start(
+    executable: &Resolved,
+    captured: &Captured,
+    install: &str,
+) -> Failure {
+    let said = one_line(&captured.stderr);
+    let how = match captured.exit {
+        ExitKind::Code(code) => format!("exit code {code}"),
+        ExitKind::Signal(signal) => format!("signal {signal}"),
+    };
+    let path = executable.path.display();
+    Failure::new(
+        ErrorCode::ReviewerEnvironmentFailed,
+        if said.is_empty() {
+            format!("{path} does not start: `--version` ended with {how}")
+        } else {
+            format!("{path} does not start: `--version` ended with {how}: {said}")
+        },
+    )
+    .reason(Reason::Environment)
+    .hint(format!("reinstall it with `{install}`"))
 }
 
 #[cfg(test)]
