@@ -14,14 +14,15 @@ use std::time::Duration;
 
 use diffwarden_actors::engine::{CancelToken, Engine};
 use diffwarden_actors::model::{
-    EngineName, Failure, Finding, RepoPath, ReviewLane, ReviewPlan, ReviewerId, TrustReason,
+    Coverage, EngineName, Failure, Finding, RepoPath, ReviewLane, ReviewPlan, ReviewerId,
+    TrustReason,
 };
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 
 use crate::config::{self, LoadedConfig, Overrides, SelectionFlags};
 use crate::engines::capabilities::{self, Capability};
 use crate::engines::settings::ReviewerSettings;
-use crate::engines::surface::{ScanContext, Surface};
+use crate::engines::surface::{self, ScanContext, Surface};
 use crate::engines::{self, Host};
 use crate::env::Environment;
 use crate::git::{Repository, ResolveOptions, Resolved, TargetSpec};
@@ -86,6 +87,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
     let repository = Repository::open(&request.cwd, env)?;
     let config = config::load(&request.cwd, Some(repository.root()), env)?;
     let selected = config::select_reviewers(&request.selection, env, config.as_ref())?;
+    surface::check_target(&spec, &selected)?;
     let resolved = repository.resolve(
         &spec,
         &ResolveOptions {
@@ -126,7 +128,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         target,
         patch,
         scope: Arc::new(scope),
-        coverage: builder.best_coverage(),
+        coverage: coverage_at_best(&builder, &reviewers),
         lanes: lane_plans(batch.as_ref()),
         batch,
         reviewers,
@@ -203,12 +205,24 @@ fn send_limits(config: Option<&LoadedConfig>) -> SendLimits {
     }
 }
 
-/// Scans the change for what no model may talk away, unless `surface` is there to report it.
+/// Returns what can reach the reviewers at best: limits on what is sent bind nobody when all of
+/// them read the patch themselves.
+fn coverage_at_best(builder: &Builder, reviewers: &[ReviewerPlan]) -> Coverage {
+    let nobody_is_sent = reviewers.iter().all(|plan| plan.prompt.reads_patch);
+    if nobody_is_sent && !reviewers.is_empty() {
+        builder.read_coverage()
+    } else {
+        builder.best_coverage()
+    }
+}
+
+/// Scans the change for what no model may talk away, unless `surface` is there to report it. An
+/// empty change has no findings, whoever reviews: nothing of it can be acted on.
 fn scan_unless_surface_does(selected: &[ReviewerSettings], resolved: &Resolved) -> Vec<Finding> {
     let surface_runs = selected
         .iter()
         .any(|settings| settings.engine == EngineName::Surface);
-    if surface_runs || !resolved.target.is_diff_backed() {
+    if surface_runs || !resolved.target.is_diff_backed() || resolved.patch.is_empty() {
         return Vec::new();
     }
     scan::scan(

@@ -32,6 +32,9 @@ pub struct PromptShape {
     pub tools: &'static [&'static str],
     /// The engine's measured limit for the whole prompt, in Unicode scalar values.
     pub max_chars: Option<usize>,
+    /// Whether the engine reads the patch itself and is told nothing, so that no limit on what is
+    /// sent applies to it.
+    pub reads_patch: bool,
 }
 
 /// What a model is told, and what of the patch is in it.

@@ -80,6 +80,7 @@ impl Capability {
             max_chars: self.max_prompt.map(|limit| match limit {
                 PromptLimit::Characters(count) | PromptLimit::Bytes(count) => count,
             }),
+            reads_patch: self.engine == EngineName::Surface,
         }
     }
 

@@ -3,16 +3,20 @@
 //! Runs inside diffwarden, needs no account, network or configuration, and writes nothing. Its
 //! answer is always structured and says plainly that it is not a review of what the code does.
 
+use std::collections::BTreeSet;
+
 use diffwarden_actors::engine::{
     Answer, CancelToken, Capabilities, CaptureMode, Engine, Payload, Place, Preflight,
     PreflightPass, ReviewRequest, Start,
 };
 use diffwarden_actors::model::{
-    Body, CheckStatus, ErrorCode, Failure, Patch, PreflightCheck, PreflightReport, Reason,
-    ReviewResult, Score, Verdict,
+    Body, Change, CheckStatus, EngineName, ErrorCode, Failure, FilePatch, PreflightCheck,
+    PreflightReport, Reason, RepoPath, ReviewResult, Score, Verdict,
 };
 use serde_json::{Map, Value};
 
+use crate::engines::settings::ReviewerSettings;
+use crate::git::TargetSpec;
 use crate::intake::scan::{SCAN_NAMES, ScanInput, scan};
 
 /// What the scans read beside the patch.
@@ -22,6 +26,34 @@ pub struct ScanContext {
     pub commit_messages: Vec<String>,
     /// The name of the current branch, if there is one.
     pub branch: Option<String>,
+}
+
+/// How many files that were not scanned are named; the coverage names all of them.
+const MAX_NAMED: usize = 20;
+
+/// Refuses a target without a diff: there is nothing to scan in it, and an answer to it would look
+/// like that of somebody who followed the instructions.
+///
+/// # Errors
+///
+/// Fails when `surface` is among the selected reviewers of a custom target.
+pub fn check_target(target: &TargetSpec, selected: &[ReviewerSettings]) -> Result<(), Failure> {
+    let surface = selected
+        .iter()
+        .find(|settings| settings.engine == EngineName::Surface);
+    match (target, surface) {
+        (TargetSpec::Custom(_), Some(settings)) => {
+            let message = format!(
+                "the reviewer `{}` needs a target with a diff, which custom:<text> is not: it scans \
+                 what changed and follows no instructions",
+                settings.id
+            );
+            Err(Failure::new(ErrorCode::InvalidCli, message).hint(
+                "review `uncommitted`, `base:<branch>` or `commit:<sha>` with it, or leave it out",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The integrity scans as an engine.
@@ -105,12 +137,15 @@ fn metadata() -> Map<String, Value> {
 }
 
 fn explain(input: &ScanInput<'_>, findings: usize) -> String {
-    let added: u64 = input.patch.files.iter().map(|file| file.counts().0).sum();
-    let files = input.patch.files.len();
     let found = match findings {
         0 => "Nothing was found".to_owned(),
-        count => format!("There are {}", counted(count as u64, "finding")),
+        1 => "There is 1 finding".to_owned(),
+        count => format!("There are {count} findings"),
     };
+    let files = &input.patch.files;
+    let added: u64 = files.iter().map(read_lines).sum();
+    // A type change is a deletion and an addition of one path.
+    let paths: BTreeSet<&RepoPath> = files.iter().map(FilePatch::path).collect();
     let mut beside = vec!["their paths".to_owned()];
     if !input.commit_messages.is_empty() {
         beside.push(counted(
@@ -126,21 +161,50 @@ fn explain(input: &ScanInput<'_>, findings: usize) -> String {
          at what the code does.",
         SCAN_NAMES.join(", "),
         counted(added, "added line"),
-        counted(files as u64, "changed file"),
+        counted(paths.len() as u64, "changed file"),
         beside.join(", "),
-        unread(input.patch),
+        unread(files),
     )
 }
 
-fn unread(patch: &Patch) -> String {
-    let unread = |body: &Body| matches!(body, Body::Binary | Body::Omitted { .. } | Body::Note(_));
-    match patch.files.iter().filter(|file| unread(&file.body)).count() {
-        0 => String::new(),
-        count => format!(
-            " Of {}, only the name was read (binary, too large or not a plain file).",
-            counted(count as u64, "file")
-        ),
+/// Returns how many added lines of a file the scans read.
+fn read_lines(file: &FilePatch) -> u64 {
+    match file.body {
+        Body::Omitted { .. } => 0,
+        _ => file.counts().0,
     }
+}
+
+/// Names the files of which only the name was read. A deleted one has nothing else to read.
+fn unread(files: &[FilePatch]) -> String {
+    let is_unread = |file: &&FilePatch| {
+        let has_text = !matches!(
+            file.body,
+            Body::Binary | Body::Omitted { .. } | Body::Note(_)
+        );
+        file.change != Change::Deleted && !has_text
+    };
+    let paths: BTreeSet<&RepoPath> = files
+        .iter()
+        .filter(is_unread)
+        .map(FilePatch::path)
+        .collect();
+    if paths.is_empty() {
+        return String::new();
+    }
+    let named: Vec<_> = paths
+        .iter()
+        .take(MAX_NAMED)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    let more = match paths.len() - named.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    format!(
+        " Not scanned, but for their names (binary, too large or not plain files): {}{more}.",
+        named.join(", ")
+    )
 }
 
 fn counted(count: u64, noun: &str) -> String {
@@ -154,7 +218,7 @@ mod tests {
     use std::sync::Arc;
 
     use diffwarden_actors::model::{
-        Change, FilePatch, Hunk, Line, LineKind, RepoPath, ReviewTarget, TargetKind,
+        Change, FilePatch, Hunk, Line, LineKind, Patch, RepoPath, ReviewTarget, TargetKind,
     };
     use diffwarden_actors::prompt::Prompt;
 
@@ -301,5 +365,83 @@ mod tests {
         cancel.cancel();
         let failure = review(patch("a.rs", "1"), ScanContext::default(), &cancel).unwrap_err();
         assert_eq!(failure.reason, Some(Reason::Interrupted));
+    }
+
+    fn explanation(patch: Patch) -> String {
+        let cancel = CancelToken::default();
+        let answer = review(patch, ScanContext::default(), &cancel).unwrap();
+        result(answer).overall_explanation
+    }
+
+    #[test]
+    fn one_finding_is_one() {
+        let one = explanation(patch("a.rs", "let a\u{202E} = 1;"));
+        assert!(one.starts_with("There is 1 finding by"), "{one}");
+        let mut two = patch("a.rs", "let a\u{202E} = 1;");
+        two.files.extend(patch("b.rs", "let b\u{202E} = 1;").files);
+        let two = explanation(two);
+        assert!(two.starts_with("There are 2 findings by"), "{two}");
+    }
+
+    #[test]
+    fn what_was_not_read_is_named_and_not_counted() {
+        let mut patch = patch("a.rs", "let a = 1;");
+        let mut add = |path: &str, change, body| {
+            let mut file = patch.files[0].clone();
+            (file.new_path, file.change, file.body) = (Some(path.into()), change, body);
+            if change == Change::Deleted {
+                file.old_path = file.new_path.take();
+            }
+            patch.files.push(file);
+        };
+        let large = Body::Omitted {
+            size: 9 << 20,
+            added: 5_000,
+            removed: 0,
+            reason: "its change is larger than 8 MiB".to_owned(),
+        };
+        add("large.py", Change::Added, large);
+        add("utf16.txt", Change::Modified, Body::Binary);
+        add("gone.png", Change::Deleted, Body::Binary);
+        let text = explanation(patch);
+        assert!(text.contains("1 added line in 4 changed files"), "{text}");
+        assert!(
+            text.contains("Not scanned, but for their names (binary, too large or not plain files): `large.py`, `utf16.txt`."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_type_change_is_one_file() {
+        let mut patch = patch("link", "target");
+        let mut old = patch.files[0].clone();
+        (old.change, old.body) = (Change::Deleted, Body::Unchanged);
+        old.old_path = old.new_path.take();
+        patch.files.insert(0, old);
+        let text = explanation(patch);
+        assert!(text.contains("1 added line in 1 changed file,"), "{text}");
+    }
+
+    #[test]
+    fn a_target_without_a_diff_is_refused() {
+        let settings = |names: &[&str]| {
+            let flags = crate::config::SelectionFlags {
+                reviewers: names.iter().map(|&name| name.to_owned()).collect(),
+                ..Default::default()
+            };
+            crate::config::select_reviewers(&flags, &crate::env::Environment::default(), None)
+                .unwrap()
+        };
+        let custom = TargetSpec::Custom("look at everything".to_owned());
+        let both = settings(&["fake", "surface"]);
+        let failure = check_target(&custom, &both).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::InvalidCli);
+        assert!(
+            failure
+                .message
+                .contains("`surface` needs a target with a diff")
+        );
+        assert_eq!(check_target(&custom, &settings(&["fake"])), Ok(()));
+        assert_eq!(check_target(&TargetSpec::Uncommitted, &both), Ok(()));
     }
 }

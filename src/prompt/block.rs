@@ -135,6 +135,12 @@ impl Block {
         Self::of(text, shown, sent, reason)
     }
 
+    /// Prints nothing, for whoever reads the patch itself.
+    pub(super) fn unprinted(file: &FilePatch, extent: &Extent) -> Self {
+        let (sent, reason) = describe_whole(file);
+        Self::of(String::new(), extent.counts, sent, reason)
+    }
+
     /// Prints only what names the file; there can be thousands of them, so it is kept short.
     pub(super) fn named(file: &FilePatch, extent: &Extent, limit: Limit) -> Self {
         let Extent { bytes, counts } = extent;

@@ -36,6 +36,7 @@ pub struct BuilderInput {
 pub struct Builder {
     input: BuilderInput,
     sent: OnceLock<SentPatch>,
+    read: OnceLock<Coverage>,
     prompts: Mutex<HashMap<(LaneId, PromptShape), Arc<Prompt>>>,
 }
 
@@ -45,6 +46,7 @@ impl Builder {
         Self {
             input,
             sent: OnceLock::new(),
+            read: OnceLock::new(),
             prompts: Mutex::default(),
         }
     }
@@ -55,12 +57,29 @@ impl Builder {
         sent.coverage(&self.input.patch, sent.blocks.iter())
     }
 
+    /// Returns what reaches a reviewer that reads the patch itself: all that was kept of it.
+    pub fn read_coverage(&self) -> Coverage {
+        let patch = &self.input.patch;
+        let measure = || {
+            let read = SentPatch::unprinted(patch);
+            read.coverage(patch, read.blocks.iter())
+        };
+        self.read.get_or_init(measure).clone()
+    }
+
     fn sent(&self) -> &SentPatch {
         self.sent
             .get_or_init(|| SentPatch::new(&self.input.patch, self.input.limits))
     }
 
     fn compose(&self, lane: &ReviewLane, shape: &PromptShape) -> Result<Prompt, Failure> {
+        if shape.reads_patch {
+            return Ok(Prompt {
+                system: None,
+                user: String::new(),
+                coverage: self.read_coverage(),
+            });
+        }
         let frame = Frame::new(&self.input.target, lane, shape);
         if self.input.target.is_diff_backed() {
             self.with_patch(frame, shape.max_chars)
@@ -184,6 +203,7 @@ mod tests {
         system: true,
         tools: &["Read"],
         max_chars: None,
+        reads_patch: false,
     };
 
     fn chars(prompt: &Prompt) -> usize {
@@ -241,6 +261,38 @@ mod tests {
         ));
         assert_eq!(one.coverage, builder.best_coverage());
         assert_eq!(one.coverage, split.coverage);
+    }
+
+    #[test]
+    fn limits_on_what_is_sent_do_not_bind_who_reads_the_patch() {
+        let long = added("long.rs", &["let a = 1;"; 60_000]);
+        let mut large = added("large.bin", &["x"]);
+        large.body = diffwarden_actors::model::Body::Omitted {
+            size: 9 << 20,
+            added: 0,
+            removed: 0,
+            reason: "its change is larger than 8 MiB".to_owned(),
+        };
+        let builder = builder(
+            TargetKind::Base,
+            Patch {
+                files: vec![long, large],
+            },
+        );
+        let reads = PromptShape {
+            reads_patch: true,
+            ..PromptShape::default()
+        };
+        let prompt = builder.build(&ReviewLane::overview(), &reads).unwrap();
+        assert_eq!((prompt.system.as_ref(), prompt.user.as_str()), (None, ""));
+        let sent = |coverage: &Coverage| -> Vec<Sent> {
+            coverage.files.iter().map(|file| file.sent).collect()
+        };
+        assert_eq!(sent(&prompt.coverage), [Sent::Whole, Sent::Clipped]);
+        let best = builder.best_coverage();
+        assert_eq!(sent(&best), [Sent::Clipped, Sent::Clipped]);
+        assert_eq!(prompt.coverage.patch_sha256, best.patch_sha256);
+        assert_eq!(prompt.coverage.files[0].added, 60_000);
     }
 
     #[test]

@@ -65,12 +65,11 @@ pub(super) struct Selection {
 impl SentPatch {
     /// Prints and measures a patch, within the limits.
     pub(super) fn new(patch: &Patch, limits: SendLimits) -> Self {
-        let mut measure = Measure::default();
-        let extents: Vec<Extent> = patch.files.iter().map(|file| measure.file(file)).collect();
+        let (extents, digest) = measure(patch);
         let mut sent = Self {
             blocks: first_blocks(patch, &extents, limits),
             extents,
-            digest: measure.finish(),
+            digest,
         };
         let limit = limits.max_patch_bytes;
         let fits = |size: Size| size.bytes <= limit;
@@ -80,6 +79,19 @@ impl SentPatch {
             sent.blocks.splice(kept.., named.into_iter().skip(kept));
         }
         sent
+    }
+
+    /// Measures a patch and prints nothing: what reaches whoever reads the patch itself.
+    pub(super) fn unprinted(patch: &Patch) -> Self {
+        let (extents, digest) = measure(patch);
+        let files = patch.files.iter().zip(&extents);
+        Self {
+            blocks: files
+                .map(|(file, extent)| Block::unprinted(file, extent))
+                .collect(),
+            extents,
+            digest,
+        }
     }
 
     /// Returns the selection that `fits`: all blocks, or as few as possible only named, from the
@@ -188,6 +200,13 @@ fn longest_fit(whole: &[Block], named: &[Block], fits: impl Fn(Size) -> bool) ->
         }
     }
     None
+}
+
+/// Measures every file of a patch, and the whole.
+fn measure(patch: &Patch) -> (Vec<Extent>, TextDigest) {
+    let mut measure = Measure::default();
+    let extents = patch.files.iter().map(|file| measure.file(file)).collect();
+    (extents, measure.finish())
 }
 
 /// Measures and hashes the canonical text without keeping it.

@@ -235,6 +235,7 @@ mod tests {
             system: true,
             tools,
             max_chars: None,
+            reads_patch: false,
         }
     }
 

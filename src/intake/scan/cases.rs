@@ -305,3 +305,20 @@ fn a_flood_of_hits_is_bounded() {
     let found = scan_files(vec![added_file("a.rs", &lines)]);
     assert_eq!(found.len(), super::report::MAX_PER_RULE);
 }
+
+#[test]
+fn a_flood_of_questions_hides_no_credential() {
+    let token = concat!("gh", "p_q7Wm2Zx9Lk4Vt8Rb3Ny6Hc1Jd5Gf0Ps2Ua7E");
+    let mut lines = Vec::new();
+    for number in 0..25 {
+        lines.push(format!("k{number} = '{token}' # gitleaks:allow"));
+        lines.push(String::new());
+    }
+    lines.push(format!("real = '{token}'"));
+    let found = scan_files(vec![added_file("src/a.py", &lines)]);
+    assert_eq!(found.len(), super::report::MAX_PER_RULE);
+    let last = &found[found.len() - 1];
+    assert_eq!(last.priority.map(|priority| priority.0), Some(0));
+    assert_eq!(last.code_location.line_range.start, 51);
+    assert!(last.body.contains("(P3 6)"), "{}", last.body);
+}

@@ -1,8 +1,9 @@
 //! Turns what the scans hit into findings: groups neighbours, limits repetition, orders.
 //!
 //! Owns the hits of one file (or message, or name) until [`Report::finish`]. At most
-//! [`MAX_PER_RULE`] findings of one rule leave it, so a hostile patch cannot flood a review; the
-//! last one says how many places it stands for.
+//! [`MAX_PER_RULE`] findings of one rule leave it, so a hostile patch cannot flood a review. They
+//! are the most urgent ones: harmless hits must never hide one that a gate stops at. The last one
+//! says how many places of which priority it stands for.
 
 use std::collections::BTreeMap;
 
@@ -54,21 +55,26 @@ pub(super) struct Words {
 pub(super) struct Report {
     path: String,
     anchor: Option<Anchor>,
-    groups: Vec<Group>,
-    rules: BTreeMap<&'static str, RuleState>,
+    /// The places of each rule and priority.
+    places: BTreeMap<(&'static str, u8), Places>,
 }
 
+/// The places where one rule matched with one priority.
+#[derive(Debug, Default)]
+struct Places {
+    /// The first ones, at most [`MAX_PER_RULE`].
+    listed: Vec<Group>,
+    /// How many there are beside the listed ones.
+    unlisted: usize,
+    /// The last line of the last place, listed or not.
+    end: u32,
+}
+
+/// Neighbouring lines with one finding.
 #[derive(Debug)]
 struct Group {
     hit: Hit,
     words: Words,
-}
-
-#[derive(Debug)]
-struct RuleState {
-    last: usize,
-    listed: usize,
-    unlisted: usize,
 }
 
 impl Report {
@@ -77,8 +83,7 @@ impl Report {
         Self {
             path,
             anchor,
-            groups: Vec::new(),
-            rules: BTreeMap::new(),
+            places: BTreeMap::new(),
         }
     }
 
@@ -88,44 +93,32 @@ impl Report {
         if self.anchor.is_some() {
             hit.lines = LineRange { start: 1, end: 1 };
         }
-        if let Some(state) = self.rules.get_mut(hit.rule) {
-            let last = &mut self.groups[state.last].hit;
-            let adjacent = hit.lines.start <= last.lines.end.saturating_add(1);
-            if adjacent && last.priority == hit.priority && state.unlisted == 0 {
-                last.lines.end = last.lines.end.max(hit.lines.end);
-                return;
+        let places = self.places.entry((hit.rule, hit.priority)).or_default();
+        let is_first = places.listed.is_empty();
+        let is_adjacent = !is_first && hit.lines.start <= places.end.saturating_add(1);
+        places.end = places.end.max(hit.lines.end);
+        if is_adjacent {
+            if let (0, Some(last)) = (places.unlisted, places.listed.last_mut()) {
+                last.hit.lines.end = places.end;
             }
-            if state.listed == MAX_PER_RULE {
-                state.unlisted += 1;
-                return;
-            }
-            state.listed += 1;
-            state.last = self.groups.len();
+        } else if places.listed.len() < MAX_PER_RULE {
+            let words = words();
+            places.listed.push(Group { hit, words });
         } else {
-            let state = RuleState {
-                last: self.groups.len(),
-                listed: 1,
-                unlisted: 0,
-            };
-            self.rules.insert(hit.rule, state);
+            places.unlisted += 1;
         }
-        let words = words();
-        self.groups.push(Group { hit, words });
     }
 
-    /// Appends the findings in the order of lines, then of rules.
-    pub(super) fn finish(mut self, findings: &mut Vec<Finding>) {
-        for state in self.rules.values().filter(|state| state.unlisted > 0) {
-            let more = format!(
-                " The same rule matched at {} more places in this file that are not listed.",
-                state.unlisted
-            );
-            self.groups[state.last].words.body.push_str(&more);
+    /// Appends the findings in the order of lines, then of rules and priorities.
+    pub(super) fn finish(self, findings: &mut Vec<Finding>) {
+        let mut rules: BTreeMap<&'static str, Vec<(u8, Places)>> = BTreeMap::new();
+        for ((rule, priority), places) in self.places {
+            rules.entry(rule).or_default().push((priority, places));
         }
-        self.groups
-            .sort_by_key(|group| (group.hit.lines.start, group.hit.rule));
+        let mut groups: Vec<Group> = rules.into_values().flat_map(most_urgent).collect();
+        groups.sort_by_key(|group| (group.hit.lines.start, group.hit.rule, group.hit.priority));
         let (path, anchor) = (&self.path, self.anchor);
-        findings.extend(self.groups.into_iter().map(|group| {
+        findings.extend(groups.into_iter().map(|group| {
             let Group { hit, words } = group;
             Finding {
                 title: format!("[P{}] {}", hit.priority, words.title),
@@ -142,8 +135,53 @@ impl Report {
     }
 }
 
+/// Returns the most urgent places of one rule, whose priorities come in order, and lets the last
+/// of them in the file tell of the rest.
+fn most_urgent(priorities: Vec<(u8, Places)>) -> Vec<Group> {
+    let mut kept: Vec<Group> = Vec::new();
+    let mut left_out = Vec::new();
+    for (
+        priority,
+        Places {
+            listed, unlisted, ..
+        },
+    ) in priorities
+    {
+        let room = MAX_PER_RULE - kept.len();
+        let more = unlisted + listed.len().saturating_sub(room);
+        kept.extend(listed.into_iter().take(room));
+        if more > 0 {
+            left_out.push((priority, more));
+        }
+    }
+    let last = kept.iter_mut().max_by_key(|group| group.hit.lines.start);
+    if let (Some(last), false) = (last, left_out.is_empty()) {
+        last.words.body.push_str(&rest(&left_out));
+    }
+    kept
+}
+
+/// Says how many places are not listed, by priority.
+fn rest(left_out: &[(u8, usize)]) -> String {
+    let count: usize = left_out.iter().map(|(_, count)| count).sum();
+    let counts: Vec<_> = left_out
+        .iter()
+        .map(|(priority, count)| format!("P{priority} {count}"))
+        .collect();
+    let (places, are) = match count {
+        1 => ("place", "is"),
+        _ => ("places", "are"),
+    };
+    format!(
+        " The same rule matched at {count} more {places} in this file that {are} not listed ({}).",
+        counts.join(", ")
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn words() -> Words {
@@ -180,7 +218,65 @@ mod tests {
         let found = findings((0..1_000).map(|line| 1 + line * 3), None);
         assert_eq!(found.len(), MAX_PER_RULE);
         let last = &found[MAX_PER_RULE - 1].body;
-        assert!(last.contains("980 more places"), "{last}");
+        assert!(
+            last.contains("980 more places in this file that are not listed (P2 980)"),
+            "{last}"
+        );
+    }
+
+    #[test]
+    fn harmless_hits_hide_nothing_urgent() {
+        let mut report = Report::new("/r/a".to_owned(), None);
+        for line in 0..1_000 {
+            let priority = match line {
+                500 => 1,
+                999 => 0,
+                _ => 3,
+            };
+            report.add(Hit::on_line("rule", 1 + line * 2, priority, 0.5), words);
+        }
+        let mut found = Vec::new();
+        report.finish(&mut found);
+        let priorities: Vec<_> = found
+            .iter()
+            .map(|it| it.priority.unwrap_or(Priority(9)).0)
+            .collect();
+        let mut expected = [3; MAX_PER_RULE];
+        expected[MAX_PER_RULE - 2..].copy_from_slice(&[1, 0]);
+        assert_eq!(priorities, expected);
+        let last = &found[MAX_PER_RULE - 1].body;
+        assert!(last.contains("(P3 980)"), "{last}");
+    }
+
+    #[test]
+    fn one_more_place_reads_well() {
+        let count = u32::try_from(MAX_PER_RULE).unwrap_or(0);
+        let found = findings((0..=count).map(|line| 1 + line * 2), None);
+        let last = &found[MAX_PER_RULE - 1].body;
+        assert!(
+            last.contains("1 more place in this file that is not listed (P2 1)"),
+            "{last}"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn the_cap_changes_no_gate(priorities in prop::collection::vec(0..4_u8, 1..200)) {
+            let mut report = Report::new("/r/a".to_owned(), None);
+            for (line, &priority) in (1..).step_by(2).zip(&priorities) {
+                report.add(Hit::on_line("rule", line, priority, 0.5), words);
+            }
+            let mut found = Vec::new();
+            report.finish(&mut found);
+            prop_assert_eq!(found.len(), priorities.len().min(MAX_PER_RULE));
+            let mut shown: Vec<u8> = found.iter().filter_map(|it| Some(it.priority?.0)).collect();
+            shown.sort_unstable();
+            let mut all = priorities;
+            all.sort_unstable();
+            prop_assert_eq!(&shown[..], &all[..shown.len()]);
+        }
     }
 
     #[test]

@@ -83,7 +83,11 @@ fn classify(path: &str) -> Option<Sensitive> {
 
 fn is_template(name: &str) -> bool {
     let endings = [".example", ".sample", ".template", ".dist"];
+    // As in `example.env` and `credentials.example.json`.
+    let parts = ["example", "sample", "template", "dist"];
+    let is_part = || name.split('.').any(|part| parts.contains(&part));
     endings.iter().any(|end| name.ends_with(end))
+        || (name.ends_with(".env") || name.ends_with(".json")) && is_part()
         || [".env.example.", ".env.sample.", ".env.template."]
             .iter()
             .any(|start| name.starts_with(start))
@@ -108,7 +112,27 @@ fn by_name(name: &str) -> Option<Sensitive> {
             "the settings of a Kubernetes client, which hold its login",
             1,
         ),
+        ".my.cnf" => ("the settings of MySQL's client, which may hold a login", 2),
+        "credentials.json" => ("a file of credentials", 1),
+        ".vault_pass" | ".vault-pass" => ("the password of an Ansible vault", 1),
+        ".env~" => ("an environment file", 1),
         _ if name.starts_with(".env.") => ("an environment file", 1),
+        _ if matches!(
+            name,
+            "kubeconfig.yaml" | "kubeconfig.yml" | "kubeconfig.json"
+        ) =>
+        {
+            (
+                "the settings of a Kubernetes client, which hold its login",
+                1,
+            )
+        }
+        _ if name.contains("firebase-adminsdk") && name.ends_with(".json") => {
+            ("the key of a service account", 1)
+        }
+        _ if name.starts_with("ssh_host_") && name.ends_with("_key") => {
+            ("a private SSH key of a host", 1)
+        }
         _ if name.starts_with("service-account") && name.ends_with(".json") => {
             ("the key of a service account", 1)
         }
@@ -166,6 +190,8 @@ fn by_folder(folders: &str, name: &str) -> Option<Sensitive> {
 fn by_extension(name: &str) -> Option<Sensitive> {
     let (_, extension) = name.rsplit_once('.')?;
     let (what, priority) = match extension {
+        "env" => ("an environment file", 1),
+        "ppk" => ("a private SSH key of PuTTY", 1),
         "pem" => ("a file of keys or certificates", 1),
         "key" => ("a private key", 1),
         "p12" | "pfx" => ("a certificate with its private key", 1),
@@ -199,6 +225,12 @@ mod tests {
             "service-account-prod.json",
             "home/.config/gcloud/access_tokens.db",
             "release.keystore",
+            "config/credentials.json",
+            "deploy/prod.env",
+            "kubeconfig.yaml",
+            "acme-firebase-adminsdk-x1.json",
+            "etc/ssh_host_ed25519_key",
+            "deploy.ppk",
         ] {
             assert_eq!(priority(path), Some(1), "{path}");
         }
@@ -214,6 +246,9 @@ mod tests {
             ".env.example",
             ".env.sample",
             ".env.template",
+            "example.env",
+            "credentials.example.json",
+            "sample.env",
             "server.key.example",
             "src/env.rs",
             "environment.ts",

@@ -45,6 +45,13 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Returns a line without the byte order mark that a file may begin with.
+    pub(super) fn without_mark(&self, line: NumberedLine<'a>) -> &'a [u8] {
+        let first = self.is_file && line.number == 1;
+        let mark = first.then(|| line.bytes.strip_prefix(b"\xEF\xBB\xBF"));
+        mark.flatten().unwrap_or(line.bytes)
+    }
+
     /// Returns the lines of a commit message, which is prose.
     pub(super) fn of_message(message: &'a str) -> Self {
         let lines = (1..)
@@ -89,7 +96,7 @@ pub(super) struct PathKind {
     pub(super) exhibit: bool,
     /// Prose or translations: soft hyphens, right-to-left text and joined paragraphs are usual.
     pub(super) prose: bool,
-    /// Settings in which values stand without quotes.
+    /// Settings and scripts in which values stand without quotes.
     pub(super) settings: bool,
 }
 
@@ -136,6 +143,33 @@ const SETTINGS_EXTENSIONS: &[&str] = &[
     "yml",
     "toml",
     "tfvars",
+    "sh",
+    "bash",
+    "zsh",
+    "fish",
+    "ksh",
+    "bat",
+    "cmd",
+    "mk",
+    "service",
+    "dockerfile",
+    "containerfile",
+];
+const SETTINGS_NAMES: &[&str] = &[
+    "dockerfile",
+    "containerfile",
+    "makefile",
+    "gnumakefile",
+    "justfile",
+    "procfile",
+    ".profile",
+    ".bashrc",
+    ".bash_profile",
+    ".zshrc",
+    ".zshenv",
+    ".npmrc",
+    ".pypirc",
+    ".my",
 ];
 
 impl PathKind {
@@ -152,7 +186,11 @@ impl PathKind {
         Self {
             exhibit: has_folder(EXHIBIT_FOLDERS) || test_name,
             prose: has_folder(PROSE_FOLDERS) || PROSE_EXTENSIONS.contains(&extension),
-            settings: SETTINGS_EXTENSIONS.contains(&extension) || name.starts_with(".env"),
+            settings: SETTINGS_EXTENSIONS.contains(&extension)
+                || SETTINGS_NAMES.contains(&name)
+                // As in `Dockerfile.release`.
+                || SETTINGS_NAMES.contains(&stem)
+                || name.starts_with(".env"),
         }
     }
 
@@ -181,6 +219,15 @@ mod tests {
         assert_eq!(kind("app/locales/ar.json"), (false, true, false));
         assert_eq!(kind("deploy/.env.production"), (false, false, true));
         assert_eq!(kind("tests"), (false, false, false));
+        for path in [
+            "run.sh",
+            "Dockerfile",
+            "Dockerfile.dev",
+            "Makefile",
+            ".my.cnf",
+        ] {
+            assert_eq!(kind(path), (false, false, true), "{path}");
+        }
     }
 
     #[test]

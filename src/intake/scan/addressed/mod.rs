@@ -2,7 +2,8 @@
 //!
 //! Two signals make a finding: somebody is addressed and something is ordered, close to each other
 //! in one line, or in neighbouring lines of one comment or of prose. A phrase that withdraws a
-//! model's instructions, and a token that frames a conversation, are weaker findings of their own.
+//! model's instructions, one that dictates the answer, and a token that frames a conversation are
+//! weaker findings of their own.
 //! Everything else stays silent: code talks about reviewers, agents and approvals all the time.
 
 mod comments;
@@ -126,7 +127,10 @@ impl Passage {
             });
             // An override and a verdict together need no name: nobody else could be meant.
             let supported = addressed.or_else(|| {
-                let strong = matches!(signal.order, Order::Override | Order::Control);
+                let strong = matches!(
+                    signal.order,
+                    Order::Override | Order::Control | Order::Answer
+                );
                 let other = |index: usize| orders[index].order != signal.order;
                 strong.then(|| near(&spans, span, other)).flatten()
             });
@@ -145,6 +149,7 @@ impl Passage {
             (_, Some(_)) => ("reviewer-order", 1, 0.8),
             (Order::Override, None) => ("override-phrase", 2, 0.6),
             (Order::Control, None) => ("chat-control-token", 2, 0.6),
+            (Order::Answer, None) => ("answer-order", 2, 0.6),
             (Order::Verdict | Order::Soft, None) => return,
         };
         let span = support.map_or_else(
@@ -216,6 +221,9 @@ fn is_told(before: &[u8]) -> bool {
         b"instructed",
         b"asked",
     ];
+    if is_caused(before) {
+        return true;
+    }
     let mut words = before
         .rsplit(|&byte| byte == b' ')
         .filter(|word| !word.is_empty());
@@ -225,6 +233,38 @@ fn is_told(before: &[u8]) -> bool {
         Some(word) => TELLING.contains(&word) && words.next() != Some(b"you"),
         None => false,
     }
+}
+
+/// Whether the words before an order say that a machine is made or allowed to do it: "lets the bot
+/// approve this". The machine stands between, so "let's approve this" is an order.
+fn is_caused(before: &[u8]) -> bool {
+    const CAUSING: [&[u8]; 8] = [
+        b"lets", b"letting", b"makes", b"making", b"helps", b"helping", b"has", b"having",
+    ];
+    let mut machine = false;
+    before
+        .rsplit(|&byte| byte == b' ')
+        .filter(|word| !word.is_empty())
+        .take(4)
+        .take_while(|word| word.iter().all(u8::is_ascii_alphanumeric))
+        .any(|word| {
+            let caused = machine && CAUSING.contains(&word);
+            machine |= MENTIONS.is_match(word) || is_machine(word);
+            caused
+        })
+}
+
+fn is_machine(word: &[u8]) -> bool {
+    const MACHINES: [&[u8]; 7] = [
+        b"bot",
+        b"agent",
+        b"assistant",
+        b"reviewer",
+        b"model",
+        b"tool",
+        b"it",
+    ];
+    MACHINES.contains(&word.strip_suffix(b"s").unwrap_or(word))
 }
 
 /// Returns the span nearest in order that lies within reach of `span`, does not overlap it and is
@@ -257,6 +297,11 @@ fn words(rule: &str, exhibit: bool) -> Words {
             "Text in the change tells a model to drop its instructions",
             "This added text holds a phrase that is used to make a language model drop the \
              instructions it was given.",
+        ),
+        "answer-order" => (
+            "Text in the change dictates the answer of its reviewer",
+            "This added text says what a review has to answer, in the words of a review's own \
+             answer, or that there must be none.",
         ),
         _ => (
             "Chat control token in the change",
@@ -296,6 +341,12 @@ mod tests {
     fn told_orders_are_no_orders() {
         assert!(is_told(b"the bot may "));
         assert!(is_told(b"wait for it to "));
+        assert!(is_told(b"our tool lets claude "));
+        assert!(is_told(b"makes the review bot "));
+        assert!(!is_told(b"lets "));
+        assert!(!is_told(b"lets just "));
+        assert!(!is_told(b"claude: make sure you "));
+        assert!(!is_told(b"lets see, claude: "));
         assert!(!is_told(b"you need to "));
         assert!(!is_told(b"you can "));
         assert!(!is_told(b"please "));

@@ -15,6 +15,8 @@ pub(super) enum Order {
     Soft,
     /// Imitates the frame of a conversation with a model.
     Control,
+    /// Dictates an answer in the words of this program's own answers, or forbids the review.
+    Answer,
 }
 
 /// A phrase that orders.
@@ -39,7 +41,7 @@ const fn phrase(order: Order, anchors: &'static [&'static str], pattern: &'stati
 macro_rules! filler {
     () => {
         concat!(
-            r"(?: (?:all|any|every|each|of|the|your|my|our|those|these|other|and|or|previous|prior|above",
+            r"(?:[ _+-](?:all|any|every|each|of|the|your|my|our|those|these|other|and|or|previous|prior|above",
             r"|earlier|preceding|existing|original|initial|current|system|former|past|developer|user",
             r"|safety|review|reviewer|reviewing|given))"
         )
@@ -56,6 +58,16 @@ macro_rules! subject {
     };
 }
 
+macro_rules! unit {
+    () => {
+        concat!(
+            r"(?:files?|code|changes?|changesets?|patch(?:es)?|diffs?|prs?|pull requests?|mrs?",
+            r"|merge requests?|commits?|functions?|methods?|modules?|hunks?|folders?|director(?:y|ies)",
+            r"|submissions?)"
+        )
+    };
+}
+
 macro_rules! defect {
     () => {
         r"(?:findings?|issues?|problems?|bugs?|defects?|concerns?|violations?|vulnerabilit(?:y|ies))"
@@ -65,13 +77,30 @@ macro_rules! defect {
 /// Every order.
 #[rustfmt::skip]
 pub(super) const ORDERS: &[Phrase] = &[
+    // Signs stand for blanks in names. One `instruction` alone is a processor's.
     phrase(Order::Override, &["instruction", "prompt", "directive", "guideline"], concat!(
-        r"\b(?:ignore|disregard|forget|(?:do not|dont|stop) (?:follow|obey)(?:ing)?)",
-        filler!(), r"{0,6}(?: (?:previous|prior|above|earlier|preceding|existing|original|initial|system|former|past|your|developer))",
-        filler!(), r"{0,3} (?:instructions?|prompts?|directives?|guidelines?)\b")),
+        r"(?:\b|_)(?:ignore|disregard|forget|(?:do[ _-]not|dont|stop)[ _-](?:follow|obey)(?:ing)?)",
+        filler!(), r"{0,6}(?:[ _-](?:previous|prior|above|earlier|preceding|existing|original|initial|system|former|past|your|developer))",
+        filler!(), r"{0,3}[ _-](?:instructions|prompts?|directives?|guidelines?)(?:\b|_)")),
+    phrase(Order::Override, &["instruction"], concat!(
+        r"(?:\b|_)(?:ignore|disregard|forget)", filler!(), r"{0,6}[ _-](?:all|any|every|each|your|these|those)",
+        filler!(), r"{1,4}[ _-]instruction(?:\b|_)")),
     phrase(Order::Override, &["instruction", "prompt", "directive", "guideline"], concat!(
-        r"\b(?:ignore|disregard|forget)", filler!(), r"{0,6} (?:instructions?|prompts?|directives?|guidelines?) ",
+        r"\b(?:ignore|disregard|forget)", filler!(), r"{0,6} (?:instructions|prompts?|directives?|guidelines?) ",
         r"(?:above|before this|(?:you (?:were|have been) )?given (?:above|before|earlier|previously|to you)|you (?:were|have been) given|that came before)\b")),
+    // The answer in this program's own form.
+    phrase(Order::Answer, &["overall_correctness"],
+        r"\b(?:set|put|mark|make|leave|keep|report|output|give|write|return|answer|declare)(?: [a-z]+){0,4} overall_correctness\b|\boverall_correctness (?:must|should|shall|has to|needs to|is to|will) (?:be|say|read)\b"),
+    phrase(Order::Answer, &["findings"],
+        r"\bfindings (?:array |list |field )?(?:must|should|shall|has to|have to|is to|are to|needs? to)(?: always)? (?:be|stay|remain)(?: an?)? ?(?:\[ ?\]|empty|none|null)|\b(?:respond|reply|answer) with(?: only| just| exactly)?(?: an?| the)? (?:empty findings?|findings? ?: ?\[ ?\])|\b(?:leave|keep) (?:the )?findings (?:array |list |field )?empty\b"),
+    phrase(Order::Answer, &["findings"],
+        r"\b(?:(?:your|the) (?:answer|reply|response|output|review|result|verdict) (?:must|should|shall|has to|is to|will) (?:be|read|say|equal)|(?:respond|reply|answer) with)(?: (?:only|just|exactly|the|this|json|object|a|an)){0,4} ?:? ?\{ ?findings ?: ?\["),
+    phrase(Order::Soft, &["findings"],
+        r"\b(?:return|output|emit|produce|give|print|write|submit|use|say)(?: (?:only|just|exactly|the|this|json|object|a|an)){0,4} ?:? ?\{ ?findings ?: ?\["),
+    phrase(Order::Answer, &["review", "inspect", "audit", "analy"], concat!(
+        r"\b(?:do not|dont|never|no need to|there is no need to|stop) (?:review|inspect|audit|analy[sz]e)(?:ing)? ",
+        r"(?:(?:the (?:rest|remainder) of (?:this|the|these)|anything (?:else|below) in this) ", subject!(),
+        r"|(?:this|these) (?:patch(?:es)?|diffs?|prs?|pull requests?|mrs?|merge requests?|changesets?|changes?))\b")),
     phrase(Order::Verdict, &["ignore", "disregard", "forget", "override", "bypass"], concat!(
         r"\b(?:ignore|disregard|forget|override|bypass)", filler!(),
         r"{0,6} (?:instructions?|prompts?|directives?|guidelines?|rules|orders|constraints|polic(?:y|ies))\b")),
@@ -90,8 +119,11 @@ pub(super) const ORDERS: &[Phrase] = &[
         r"(?:flag|report|raise|review|criticize|criticise|comment|question|scan|inspect|analy[sz]e|audit|mention)(?:ing)?(?: on| about)? ",
         r"(?:(?:this|these|the following|the below|any|any of these) (?:\w+ )?(?:", subject!(), r"|", defect!(), r")|", defect!(), r"|anything)\b")),
     phrase(Order::Verdict, &["skip", "omit", "exclude", "ignore"], concat!(
-        r"\b(?:skip|omit|exclude|ignore)(?: (?:reviewing|(?:the )?(?:code )?review of|(?:the )?analysis of|checking|scanning))? ",
-        r"(?:this|these|the following|all|the rest of the|the rest of this)(?: [a-z]+)? (?:", subject!(), r"|review|", defect!(), r")\b")),
+        // Readers are told to skip a section or a line; only with the review it is the reviewer.
+        r"\b(?:skip|omit|exclude|ignore) (?:this|these|the following|all|the rest of the|the rest of this)(?: [a-z]+)? (?:", unit!(), r"|review|", defect!(), r")\b",
+        r"|\b(?:skip|omit|exclude|ignore) (?:reviewing|(?:the )?(?:code )?review of|(?:the )?analysis of|checking|scanning) ",
+        r"(?:this|these|the following|all|the rest of the|the rest of this)(?: [a-z]+)? (?:", subject!(), r"|review|", defect!(), r")\b",
+        r"|\b(?:skip|omit|exclude|ignore) (?:this|these|the following|all)(?: [a-z]+)? ", subject!(), r" (?:in|from|during|when|while) (?:your |the |this )?(?:code )?review(?:ing)?\b")),
     phrase(Order::Verdict, &["mark", "treat", "consider", "classify", "rate", "label", "regard", "assume", "deem"], concat!(
         r"\b(?:mark|treat|consider|classify|rate|label|regard|assume|deem) (?:this|these|it|everything|all|the)(?: (?:of|this|the|entire|whole))*(?: (?:",
         subject!(), r"|", defect!(), r"))?(?: (?:as|is|are|to be))* (?:safe|secure|correct|approved|reviewed|clean|benign|trusted|harmless|false positives?|verified)\b")),
@@ -138,8 +170,9 @@ pub(super) const ORDERS: &[Phrase] = &[
 macro_rules! role {
     () => {
         concat!(
-            r"(?:(?:code|ai|llm|automated|automatic|autonomous|coding|review|reviewing|security|pr|software)[ -])*",
-            r"(?:reviewers?|assistants?|agents?|bots?|models?|llms?|ai|copilot|claude(?: code)?|codex|chatgpt",
+            r"(?:(?:code|ai|llm|automated|automatic|autonomous|coding|review|reviewing|reviewer|security|pr|software)[ -])*",
+            // A model alone is a word of programs: `model: ...` calls nobody.
+            r"(?:reviewers?|assistants?|agents?|bots?|(?:ai|language|review|reviewing|reviewer)[ -]models?|llms?|ai|copilot|claude(?: code)?|codex|chatgpt",
             r"|gpt[\w.-]*|gemini|grok|cursor|coderabbit(?:ai)?|opencode|droid|devin|diffwarden)"
         )
     };
@@ -149,7 +182,8 @@ macro_rules! role {
 pub(super) const MENTION: &str = concat!(
     r"\b(?:ai|ki|llms?|chatgpt|gpt-?[0-9][\w.-]*|claude(?: code)?|codex|copilot|gemini|grok|coderabbit(?:ai)?|greptile|bugbot",
     r"|opencode|deepseek|qwen|devin|diffwarden|(?:large )?language models?",
-    r"|(?:coding|code[ -]review|review|reviewing|automated|autonomous)[ -](?:agents?|assistants?|bots?|models?|tools?)",
+    r"|system: ?you are(?: now)?|system (?:message|prompt|note|notice|override) ?:",
+    r"|(?:coding|code[ -]review|review|reviewing|reviewer|automated|autonomous)[ -](?:agents?|assistants?|bots?|models?|tools?)",
     r"|(?:automated|automatic|machine)[ -](?:code[ -])?review(?:ers?|s)?)\b",
     r"|人工智能|大模型|语言模型|審查員|审查(?:者|员|助手)|レビュアー|アシスタント|нейросет|ассистент|\b(?:ia|assistent|prüfer|relecteur|revisor|asistente)\b|ии(?:-| )"
 );

@@ -53,7 +53,7 @@ pub(super) fn find(line: &[u8], kind: PathKind) -> Option<Credential> {
 }
 
 /// Whether the host is the developer's own, a name without a domain, or reserved for examples.
-fn is_local(host: &[u8]) -> bool {
+pub(super) fn is_local(host: &[u8]) -> bool {
     let host = host.rsplit(|&byte| byte == b'.').collect::<Vec<_>>();
     let reserved: [&[u8]; 5] = [b"example", b"test", b"invalid", b"localhost", b"local"];
     let example = matches!(host.as_slice(), [_, second, ..] if *second == b"example");
@@ -64,7 +64,7 @@ fn is_local(host: &[u8]) -> bool {
 }
 
 /// Whether the password is a name for one, as in documentation and local set-ups.
-fn is_word_for_password(password: &[u8]) -> bool {
+pub(super) fn is_word_for_password(password: &[u8]) -> bool {
     const WORDS: [&[u8]; 8] = [
         b"password",
         b"passwd",
@@ -79,7 +79,7 @@ fn is_word_for_password(password: &[u8]) -> bool {
 }
 
 /// Whether the password is filled in later: `${PW}`, `$PW`, `{pw}`, `%s`, `[pw]`, `***`.
-fn is_template(password: &[u8]) -> bool {
+pub(super) fn is_template(password: &[u8]) -> bool {
     password.starts_with(b"$")
         || password.iter().any(|byte| b"{}[]()".contains(byte))
         || [&b"%s"[..], b"%v", b"***"].contains(&password)

@@ -49,6 +49,9 @@ const STOP_WORDS: &[&str] = &[
     "enc[",
     // The payload of the token on every page about JSON web tokens: a man named John Doe.
     "ikpvag4grg9l",
+    // The keys for tests on the first page about Stripe's keys.
+    "4ec39hqlyjwdarjtt1zdp7dc",
+    "bqokikjovbii2hlwgh4olfq2",
     // The logins and tokens in the pages that define OAuth.
     "czzcagrsa3f0mz",
     "2yotnfzfejr1zcsicmwpaa",
@@ -101,7 +104,8 @@ pub(super) fn entropy(value: &[u8]) -> f64 {
 
 /// Whether a value under a secret-sounding name looks random enough to be the secret itself.
 pub(super) fn looks_secret(name: &[u8], value: &[u8]) -> bool {
-    let name = String::from_utf8_lossy(name).to_lowercase();
+    let spelled = String::from_utf8_lossy(name);
+    let name = spelled.to_lowercase();
     let password = ["passw", "pwd", "passphrase"]
         .iter()
         .any(|word| name.contains(word));
@@ -109,7 +113,7 @@ pub(super) fn looks_secret(name: &[u8], value: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| value.iter().any(test);
     let mixed = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
     let long_enough = password || value.len() >= 16;
-    !describes(&name)
+    !describes(&spelled)
         && long_enough
         && mixed
         && !is_reference(value)
@@ -118,51 +122,150 @@ pub(super) fn looks_secret(name: &[u8], value: &[u8]) -> bool {
         && entropy(value) >= floor
 }
 
+/// What a secret is called, as the start of a word.
+const SECRETS: &[&str] = &[
+    "passw",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "authkey",
+    "encryptionkey",
+    "key",
+    "credential",
+];
+/// What follows the word for a secret when something about it is meant: where it is, how long,
+/// what it is called, which one. The longer ones also begin such a word.
+const ABOUT: &[&str] = &[
+    "url",
+    "uri",
+    "endpoint",
+    "path",
+    "file",
+    "dir",
+    "name",
+    "type",
+    "env",
+    "field",
+    "header",
+    "expir",
+    "ttl",
+    "length",
+    "size",
+    "count",
+    "max",
+    "min",
+    "limit",
+    "hash",
+    "digest",
+    "label",
+    "title",
+    "hint",
+    "error",
+    "message",
+    "pattern",
+    "regex",
+    "format",
+    "policy",
+    "scope",
+    "class",
+    "kind",
+    "prefix",
+    "suffix",
+    "public",
+    "placeholder",
+    "version",
+    "mask",
+    "ref",
+    "query",
+    "id",
+    "store",
+    "provider",
+    "selector",
+    "param",
+    "index",
+    "alg",
+    "usage",
+    "rule",
+    "strength",
+    "help",
+    "text",
+    "description",
+    "color",
+    "colour",
+    "var",
+    "source",
+    "from",
+];
+/// What comes before the word for a secret when something else is meant.
+const BEFORE: &[&str] = &[
+    "max",
+    "min",
+    "num",
+    "total",
+    "count",
+    "public",
+    "hashed",
+    "encrypted",
+    "masked",
+    "existing",
+    "forgot",
+    "reset",
+    "invalid",
+    "missing",
+    "has",
+    "is",
+    "no",
+    "show",
+    "hide",
+];
+
 /// Whether the name is that of something about a secret: its address, its length, its label.
 fn describes(name: &str) -> bool {
-    const PARTS: &[&str] = &[
-        "url",
-        "uri",
-        "endpoint",
-        "path",
-        "file",
-        "dir",
-        "name",
-        "type",
-        "env",
-        "field",
-        "header",
-        "expir",
-        "ttl",
-        "length",
-        "size",
-        "count",
-        "max",
-        "limit",
-        "tokeniz",
-        "hash",
-        "digest",
-        "label",
-        "title",
-        "hint",
-        "error",
-        "message",
-        "pattern",
-        "regex",
-        "format",
-        "policy",
-        "scope",
-        "class",
-        "kind",
-        "prefix",
-        "suffix",
-        "public",
-        "placeholder",
-        "version",
-        "mask",
-    ];
-    let id = name.ends_with("id") || name.ends_with("ids");
-    id || PARTS.iter().any(|part| name.contains(part))
+    let words = words_of(name);
+    // The last word for a secret is the noun; in `token_secret_name` the name is meant.
+    let noun = words.iter().enumerate().rev().find_map(|(index, word)| {
+        let start = SECRETS.iter().find(|secret| word.contains(*secret))?;
+        let end = word.find(start)? + start.len();
+        Some((index, &word[end..]))
+    });
+    let Some((index, rest)) = noun else {
+        return false;
+    };
+    // `tokenizer` and `tokenUrls` hold their other half in the same word.
+    let rest = rest.strip_prefix("ord").unwrap_or(rest);
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    let about = |word: &str| {
+        let begins = |about: &&&str| about.len() >= 4 && word.starts_with(**about);
+        let is = |about: &&&str| word.strip_suffix('s').unwrap_or(word) == **about;
+        ABOUT.iter().any(|about| begins(&about) || is(&about))
+    };
+    rest.starts_with("iz")
+        || about(rest)
+        || words[index + 1..].iter().any(|word| about(word))
+        || words[..index]
+            .iter()
+            .any(|word| BEFORE.contains(&word.as_str()))
+}
+
+/// Splits a name at its signs and where its case changes; the words are in lower case.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for letter in name.chars() {
+        let begins = letter.is_uppercase() && before.is_lowercase();
+        if begins || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (letter.is_alphanumeric(), words.last_mut()) {
+            word.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// Whether the value says where the secret is: an address, a path, a variable, a template, a call.
@@ -249,6 +352,12 @@ mod tests {
     fn identifiers_and_references_are_no_secrets() {
         for (name, value) in [
             ("token", "refresh_token_v2_2024"),
+            ("secretKeyRef", "db-creds-prod-2024axQz"),
+            ("secretQuery", "query9GetSecretByIdAndName2k"),
+            ("TOKEN_TYPES", "k9Qz7vLm2Xc4Rt8Wb1"),
+            ("passwordfield", "k9Qz7vLm2Xc4Rt8Wb1"),
+            ("existingSecret", "k9Qz7vLm2Xc4Rt8Wb1"),
+            ("credentialsId", "k9Qz7vLm2Xc4Rt8Wb1"),
             ("api_key_url", "k9Qz7vLm2Xc4Rt8Wb1"),
             ("secret", "projects/acme/secrets/db1/versions/3"),
             ("tokenizer", "cl100k_base_k9Qz7vLm2"),

@@ -1,4 +1,4 @@
-//! Private keys in PEM armour, which spread over lines.
+//! Private keys in PEM armour or in PuTTY's format, which spread over lines.
 
 use std::sync::LazyLock;
 
@@ -8,11 +8,13 @@ use super::super::text::NumberedLine;
 
 /// How many lines after the header may hold the first line of key material.
 const REACH: usize = 5;
+/// How many lines before the private part of a PuTTY key may say whether it is encrypted.
+const REACH_BACK: usize = 64;
 /// The shortest run of base64 that is key material and not a word.
 const MATERIAL: usize = 40;
 
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
-    RegexBuilder::new(r"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
+    RegexBuilder::new(r"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----|^Private-Lines: [0-9]+")
         .unicode(false)
         .build()
         .expect("the pattern is constant")
@@ -25,11 +27,12 @@ pub(super) struct PrivateKey {
     pub(super) encrypted: bool,
 }
 
-/// Looks for a header on the first of `lines` and for key material behind it.
+/// Looks for a header on the line at `index` and for key material behind it.
 ///
 /// A header alone is code that handles keys, not a key.
-pub(super) fn find(lines: &[NumberedLine<'_>]) -> Option<PrivateKey> {
-    let (first, following) = lines.split_first()?;
+pub(super) fn find(lines: &[NumberedLine<'_>], index: usize) -> Option<PrivateKey> {
+    let (before, rest) = lines.split_at_checked(index)?;
+    let (first, following) = rest.split_first()?;
     let header = HEADER.find(first.bytes)?;
     let mut found = Text::default();
     found.read(&first.bytes[header.end()..]);
@@ -41,13 +44,27 @@ pub(super) fn find(lines: &[NumberedLine<'_>]) -> Option<PrivateKey> {
         previous = line.number;
         found.read(line.bytes);
     }
-    let marked = header
-        .as_bytes()
-        .windows(9)
-        .any(|word| word == b"ENCRYPTED");
+    let marked = if header.as_bytes().starts_with(b"Private-Lines") {
+        is_encrypted_putty(before)
+    } else {
+        holds_encrypted(header.as_bytes())
+    };
     found.material.then_some(PrivateKey {
         encrypted: marked || found.encrypted,
     })
+}
+
+/// Whether the last `Encryption:` line before the private part names a cipher.
+fn is_encrypted_putty(before: &[NumberedLine<'_>]) -> bool {
+    let said = before.iter().rev().take(REACH_BACK);
+    let cipher = said
+        .filter_map(|line| line.bytes.strip_prefix(b"Encryption:"))
+        .next();
+    cipher.is_some_and(|cipher| cipher.trim_ascii() != b"none")
+}
+
+fn holds_encrypted(bytes: &[u8]) -> bool {
+    bytes.windows(9).any(|word| word == b"ENCRYPTED")
 }
 
 /// What was read behind a header.
@@ -59,7 +76,7 @@ struct Text {
 
 impl Text {
     fn read(&mut self, bytes: &[u8]) {
-        self.encrypted |= bytes.windows(9).any(|word| word == b"ENCRYPTED");
+        self.encrypted |= holds_encrypted(bytes);
         self.material |= bytes
             .split(|byte| !is_base64(*byte))
             .any(|run| run.len() >= MATERIAL && !super::placeholder::is_placeholder(run));

@@ -21,6 +21,8 @@ pub(super) enum Class {
     InvisibleOperator,
     /// Letters that are blank.
     HangulFiller,
+    /// Blanks that are not the space.
+    Blank,
     /// Ends a line for some readers and not for others.
     LineSeparator,
     /// Annotation anchors.
@@ -40,14 +42,27 @@ pub(super) enum Class {
 /// Returns the class of a hidden character, `None` for a visible one.
 pub(super) fn classify(character: char) -> Option<Class> {
     Some(match character {
-        '\t' | '\n' | '\u{0C}' | ' '..='~' => return None,
+        '\t' | '\u{0C}' | ' '..='~' => return None,
         '\u{1B}' | '\u{9B}' => Class::Escape,
         '\u{08}' | '\r' => Class::Overwrite,
+        // Lines hold no line feed, but names can.
         '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' => Class::Control,
         '\u{202D}' | '\u{202E}' => Class::BidiOverride,
         '\u{202A}'..='\u{202C}' | '\u{2066}'..='\u{2069}' => Class::BidiEmbedding,
         '\u{200E}' | '\u{200F}' | '\u{061C}' => Class::BidiMark,
-        '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' | '\u{180E}' => Class::ZeroWidth,
+        '\u{200B}'..='\u{200D}'
+        | '\u{2060}'
+        | '\u{FEFF}'
+        | '\u{180E}'
+        | '\u{17B4}'
+        | '\u{17B5}' => Class::ZeroWidth,
+        '\u{A0}'
+        | '\u{1680}'
+        | '\u{2000}'..='\u{200A}'
+        | '\u{202F}'
+        | '\u{205F}'
+        | '\u{2800}'
+        | '\u{3000}' => Class::Blank,
         '\u{E0000}'..='\u{E007F}' => Class::Tag,
         '\u{FE00}'..='\u{FE0F}'
         | '\u{E0100}'..='\u{E01EF}'
@@ -81,13 +96,17 @@ pub(super) fn classify(character: char) -> Option<Class> {
 /// Whether a reader sees nothing of the character; such characters are taken out before words are
 /// compared.
 pub(in super::super) fn is_invisible(character: char) -> bool {
-    !matches!(classify(character), None | Some(Class::PrivateUse))
+    !matches!(
+        classify(character),
+        None | Some(Class::PrivateUse | Class::Blank)
+    )
 }
 
 /// Returns the Unicode name of the characters people have heard of.
 pub(super) fn name(character: char) -> Option<&'static str> {
     Some(match character {
         '\u{1B}' => "ESCAPE",
+        '\u{00A0}' => "NO-BREAK SPACE",
         '\u{00AD}' => "SOFT HYPHEN",
         '\u{200B}' => "ZERO WIDTH SPACE",
         '\u{200C}' => "ZERO WIDTH NON-JOINER",
@@ -106,6 +125,8 @@ pub(super) fn name(character: char) -> Option<&'static str> {
         '\u{2067}' => "RIGHT-TO-LEFT ISOLATE",
         '\u{2068}' => "FIRST STRONG ISOLATE",
         '\u{2069}' => "POP DIRECTIONAL ISOLATE",
+        '\u{2800}' => "BRAILLE PATTERN BLANK",
+        '\u{3000}' => "IDEOGRAPHIC SPACE",
         '\u{3164}' => "HANGUL FILLER",
         '\u{FE0F}' => "VARIATION SELECTOR-16",
         '\u{FEFF}' => "ZERO WIDTH NO-BREAK SPACE",
@@ -129,6 +150,7 @@ impl Class {
             Self::ZeroWidth => "zero-width",
             Self::InvisibleOperator => "invisible-operator",
             Self::HangulFiller => "hangul-filler",
+            Self::Blank => "unusual-blank",
             Self::LineSeparator => "line-separator",
             Self::Interlinear => "interlinear-annotation",
             Self::Escape => "terminal-escape",
@@ -150,6 +172,7 @@ impl Class {
             Self::ZeroWidth => "Zero-width character",
             Self::InvisibleOperator => "Invisible operator or soft hyphen",
             Self::HangulFiller => "Blank letter that works as an identifier",
+            Self::Blank => "Blank in code that is not a space",
             Self::LineSeparator => "Unicode line separator inside a line",
             Self::Interlinear => "Hidden interlinear annotation",
             Self::Escape => "Terminal escape sequence",
@@ -179,6 +202,10 @@ impl Class {
                 "Languages accept it as a letter, so an identifier, parameter or key can be there \
                  without being seen."
             }
+            Self::Blank => {
+                "It looks like a space, but many languages refuse it, and shells take it for a \
+                 part of the word beside it."
+            }
             Self::LineSeparator => {
                 "Some programs end the line here and others do not, so a comment or string may \
                  end earlier than it seems."
@@ -200,6 +227,7 @@ impl Class {
     /// Returns what to do, as a sentence.
     pub(super) fn advice(self) -> &'static str {
         match self {
+            Self::Blank => "Is it meant? Otherwise write a space.",
             Self::PrivateUse => "Is it meant? An escape sequence would make it visible.",
             Self::Tag => "Delete it, and find out how it came there before trusting this change.",
             _ => TYPE_AGAIN,

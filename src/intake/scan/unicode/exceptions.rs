@@ -29,6 +29,9 @@ pub(super) fn is_legitimate(
             before.is_some_and(writes_without_blanks) && after.is_some_and(writes_without_blanks)
         }
         (Class::ZeroWidth, '\u{180E}') => before.is_some_and(is_mongolian),
+        (Class::ZeroWidth, '\u{17B4}' | '\u{17B5}') => {
+            before.is_some_and(|letter| matches!(letter, '\u{1780}'..='\u{17FF}'))
+        }
         (Class::BidiMark, _) => near_right_to_left(characters, index),
         (Class::VariationSelector, selector) => {
             before.is_some_and(|base| selects(base, selector, after))
@@ -41,6 +44,36 @@ pub(super) fn is_legitimate(
         }
         _ => false,
     }
+}
+
+/// Whether a blank stands where only code can: behind no sign that begins a string, a comment, a
+/// text of markup or a value of settings, and beside no character of ordinary writing outside
+/// ASCII. A guess, and cheap: both sides are looked at as far as the next such sign.
+pub(super) fn stands_in_code(characters: &[char], index: usize) -> bool {
+    /// How far is looked, so that a line full of blanks costs no more than its length.
+    const REACH: usize = 120;
+    let is_text = |window: &[char]| {
+        matches!(
+            window,
+            ['"' | '\'' | '`' | '#' | '>', ..] | ['/', '/' | '*'] | ['-', '-'] | [':', ' ']
+        )
+    };
+    let before = &characters[index.saturating_sub(REACH)..index];
+    let after = &characters[index + 1..characters.len().min(index + 1 + REACH)];
+    let is_writing = |&character: &char| {
+        !character.is_ascii() && !matches!(character, '\u{A0}' | '\u{2800}' | '\u{3000}')
+    };
+    let in_text = before.len() == REACH
+        || before.windows(2).any(is_text)
+        || before.last().is_some_and(|last| is_text(&[*last]))
+        || starts_with_star(before);
+    !in_text && !before.iter().chain(after).any(is_writing)
+}
+
+/// Whether a line begins like one inside a block comment.
+fn starts_with_star(characters: &[char]) -> bool {
+    let first = characters.iter().find(|character| **character != ' ');
+    first == Some(&'*')
 }
 
 /// Returns the length of a flag of England, Scotland or Wales at the start of `characters`: the

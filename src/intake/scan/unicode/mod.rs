@@ -14,7 +14,9 @@ use std::fmt::Write as _;
 pub(super) use classes::is_invisible;
 use classes::{Class, classify};
 pub(super) use exceptions::lookalike;
-use exceptions::{is_legitimate, is_right_to_left, lookalike_words, tag_flag_length};
+use exceptions::{
+    is_legitimate, is_right_to_left, lookalike_words, stands_in_code, tag_flag_length,
+};
 
 use super::report::{Hit, Report, Words};
 use super::text::{NumberedLine, PathKind, Text};
@@ -96,7 +98,11 @@ fn scan_line(text: &Text<'_>, line: NumberedLine<'_>, bytes: &[u8], report: &mut
         open += nesting(character);
         if let Some(class) = classify(character) {
             let file_start = text.is_file && line.number == 1 && index == 0;
-            if !is_legitimate(&characters, index, class, file_start) {
+            let fine = match class {
+                Class::Blank => text.kind.prose || !stands_in_code(&characters, index),
+                _ => is_legitimate(&characters, index, class, file_start),
+            };
+            if !fine {
                 sightings.entry(class).or_default().see(index, character);
             }
         }
@@ -146,7 +152,7 @@ fn priority(class: Class, sighting: &Sighting, place: Place) -> u8 {
         Class::BidiEmbedding => 1,
         // A run of selectors after a harmless character can carry bytes.
         Class::VariationSelector if sighting.longest_run > 1 => 1,
-        Class::VariationSelector | Class::PrivateUse | Class::OtherFormat => 3,
+        Class::VariationSelector | Class::PrivateUse | Class::OtherFormat | Class::Blank => 3,
         Class::BidiMark | Class::ZeroWidth | Class::InvisibleOperator if prose => 3,
         Class::Control => place.kind.soften(3),
         Class::Escape | Class::Overwrite => place.kind.soften(2),
@@ -174,7 +180,7 @@ fn words(class: Class, sighting: &Sighting, place: Place) -> Words {
     };
     let bidi = matches!(class, Class::BidiOverride | Class::BidiEmbedding);
     let unbalanced = if bidi && place.unbalanced {
-        " Not every one is closed on this line, so it reaches into what follows."
+        " Not every one is closed, so it reaches to the end of the line."
     } else {
         ""
     };
