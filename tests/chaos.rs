@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 use self::check::{check_frames, check_outcome, without_times};
 use self::scenario::{Interruption, Scenario};
-use crate::support::{Run, TestEnvironment, wait_until, with_default_signals};
+use crate::support::{Run, TestEnvironment, edit_finding, reply, wait_until, with_default_signals};
 
 /// How many seeds are run when nobody says anything.
 const DEFAULT_RUNS: u64 = 40;
@@ -206,4 +206,52 @@ fn run_interrupted(command: Command, interruption: Option<Interruption>) -> Run 
         stdout: printed,
         stderr: said.join().expect("a thread").expect("a pipe"),
     })
+}
+
+#[test]
+fn hundreds_of_reviewers_fit_into_few_open_files() {
+    // As many as a config may name, each in two lanes, and more at a time than there are files for.
+    const REVIEWERS: usize = 256;
+    let environment = TestEnvironment::with_edit();
+    let ids: Vec<_> = (0..REVIEWERS).map(scenario::id).collect();
+    let reviewers = ids.iter().map(|id| json!({"id": id, "engine": "codex"}));
+    environment.write_config(&json!({
+        "reviewers": reviewers.collect::<Vec<_>>(),
+        "reviewerSets": {"1": ids},
+    }));
+    environment.codex_does(&json!([reply(&[edit_finding("[P1] Two is not one")])]));
+    let arguments = ["--ndjson", "--focus", "errors", "--jobs", "1024"];
+    let mut review = with_few_files(&environment.review_command(&arguments));
+    let run = Run::of(review.output().expect("the binary runs"));
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let last = run.frames().pop().expect("a frame");
+    assert_eq!(last["type"], "final_result");
+    for lane in last["artifact"]["lanes"].as_array().expect("lanes") {
+        let reviewers = lane["artifact"]["reviewers"].as_array();
+        let reviewers = reviewers.expect("reviewers");
+        let failed = reviewers.iter().filter(|it| it["status"] != "success");
+        let failed: Vec<_> = failed.map(|it| &it["error"]["message"]).collect();
+        assert_eq!((reviewers.len(), failed), (REVIEWERS, vec![]));
+    }
+    assert_eq!(environment.left_over(), [] as [std::path::PathBuf; 0]);
+}
+
+/// Returns a command that has no more than 256 open files, as on macOS.
+fn with_few_files(command: &Command) -> Command {
+    let mut limited = Command::new("/bin/sh");
+    limited
+        .args(["-c", "ulimit -n 256; exec \"$0\" \"$@\""])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .stdin(Stdio::null());
+    if let Some(folder) = command.get_current_dir() {
+        limited.current_dir(folder);
+    }
+    limited
 }
