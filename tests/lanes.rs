@@ -41,6 +41,15 @@ fn reasons(artifact: &Value) -> Vec<&str> {
     reasons.iter().filter_map(Value::as_str).collect()
 }
 
+/// Returns the merged findings: title, lanes and reviewers.
+fn merged(batch: &Value) -> Vec<[Value; 3]> {
+    let findings = batch["result"]["findings"].as_array().expect("findings");
+    findings
+        .iter()
+        .map(|it| ["title", "lane_ids", "reviewer_ids"].map(|key| it[key].clone()))
+        .collect()
+}
+
 #[test]
 fn every_lane_is_a_review_of_its_own_and_their_findings_are_merged() {
     let environment = TestEnvironment::with_edit();
@@ -97,31 +106,24 @@ fn every_lane_is_a_review_of_its_own_and_their_findings_are_merged() {
             (Some("focus-2"), Some(0)),
         ]
     );
-    let findings = batch["result"]["findings"].as_array().expect("findings");
-    let merged: Vec<_> = findings
-        .iter()
-        .map(|it| {
-            (
-                it["title"].clone(),
-                it["lane_ids"].clone(),
-                it["reviewer_ids"].clone(),
-            )
-        })
-        .collect();
     assert_eq!(
-        merged,
+        merged(&batch),
         [
-            (
+            [
                 json!("[P1] Two is not one"),
                 json!(["overview", "focus-1"]),
-                json!(["codex"])
-            ),
-            (json!("[P2] Far away"), json!(["focus-1"]), json!(["codex"])),
+                json!(["codex"]),
+            ],
+            [json!("[P2] Far away"), json!(["focus-1"]), json!(["codex"]),],
         ]
     );
     assert_eq!(batch["result"]["overall_correctness"], "patch is incorrect");
     assert_eq!(reasons(&batch), [] as [&str; 0]);
+    check_prompts(&environment);
+}
 
+/// Each focus is told to its lane alone, and the patch to all.
+fn check_prompts(environment: &TestEnvironment) {
     let prompts = environment.recorded("stdin");
     assert_eq!(prompts.len(), 3);
     for (text, count) in [

@@ -257,8 +257,10 @@ impl Scenario {
             }
         } else if endings.iter().any(is_answer) {
             Some(true)
+        } else if any(Ending::Either) {
+            None
         } else {
-            any(Ending::Either).then_some(None).unwrap_or(Some(false))
+            Some(false)
         }
     }
 }
