@@ -3,14 +3,16 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{Run, TestEnvironment, is_alive, reply, wait_until};
+use crate::support::{
+    Run, TestEnvironment, is_alive, reply, terminal_frames, wait_until, with_default_signals,
+};
 
 /// A run in progress. Whatever of it is still alive at the end of the test is killed.
 struct Running<'t> {
@@ -81,38 +83,6 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Undoes what a test run that was put into the background inherits: shells start such programs
-/// with SIGINT ignored, `nohup` with SIGHUP ignored, and diffwarden leaves an ignored signal alone.
-fn with_default_signals(command: Command) -> Command {
-    const SIGNALS: [Signal; 3] = [Signal::HUP, Signal::INT, Signal::TERM];
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or_default();
-    let is_ignored = |signal: &Signal| ignored >> (signal.as_raw() - 1) & 1 == 1;
-    if !SIGNALS.iter().any(is_ignored) {
-        return command;
-    }
-    let mut wrapped = Command::new("env");
-    wrapped
-        .arg("--default-signal=HUP,INT,TERM")
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear()
-        .envs(
-            command
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
-        .stdin(Stdio::null());
-    if let Some(folder) = command.get_current_dir() {
-        wrapped.current_dir(folder);
-    }
-    wrapped
-}
-
 /// An engine that ignores every polite signal and has a child that does too.
 fn stubborn() -> TestEnvironment {
     let environment = TestEnvironment::with_edit();
@@ -123,14 +93,6 @@ fn stubborn() -> TestEnvironment {
         "hang",
     ]));
     environment
-}
-
-fn terminal_frames(frames: &[Value]) -> Vec<&Value> {
-    let is_terminal = |kind: &Value| kind == "error" || kind == "final_result";
-    frames
-        .iter()
-        .filter(|frame| is_terminal(&frame["type"]))
-        .collect()
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(crate) struct LaneOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cause {
     pub(crate) failure: Failure,
-    pub(crate) reviewer: Option<(ReviewerId, EngineName)>,
+    pub(crate) reviewer: Option<Box<(ReviewerId, EngineName)>>,
 }
 
 impl From<Failure> for Cause {
@@ -61,7 +61,7 @@ impl LaneOutcome {
     /// Returns what a batch says about it.
     pub(crate) fn to_artifact(&self, lane: &ReviewLane) -> LaneArtifact {
         let error = self.result.as_ref().err().map(|cause| {
-            let who = cause.reviewer.as_ref();
+            let who = cause.reviewer.as_deref();
             cause
                 .failure
                 .to_error(who.map(|(id, engine)| (id, *engine)))
@@ -132,7 +132,7 @@ fn partial_artifact(
 fn failed(plan: &RunPlan, cause: Cause) -> RunFailure {
     RunFailure {
         failure: cause.failure,
-        reviewer: cause.reviewer,
+        reviewer: cause.reviewer.map(|it| *it),
         integrity: plan.integrity.clone(),
         partial: None,
     }

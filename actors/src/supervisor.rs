@@ -13,6 +13,8 @@
 //! must stay true: the outcome is handed over only after the last reviewer has reported, so no
 //! child is left when the System goes.
 
+mod open_files;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -54,7 +56,7 @@ impl Supervisor {
         let policy = plan.policy;
         let engines: Vec<_> = plan.reviewers.iter().map(|it| it.engine_name).collect();
         let limits = Limits {
-            total: policy.max_concurrency,
+            total: open_files::affordable(policy.max_concurrency),
             per_engine: policy.max_concurrency_per_engine.unwrap_or(usize::MAX),
         };
         Self {

@@ -12,6 +12,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -145,14 +146,21 @@ impl TestEnvironment {
         self.command(["review"].iter().chain(args))
     }
 
-    /// Puts the scripted reviewer on `PATH` as `codex`. `script` is what it does; see
-    /// `fixtures/fake_reviewer.rs`.
+    /// Puts the scripted reviewer on `PATH` as `codex`, as if it had never been run. `script` is
+    /// what it does; see `fixtures/fake_reviewer.rs`.
     ///
     /// A link, because a fresh copy may not be run while another test's child still holds it open.
     pub(crate) fn install_codex(&self, script: &Value) {
         let target = self.bin().join("codex");
         if !target.exists() {
             symlink(env!("CARGO_BIN_EXE_fake-reviewer"), &target).expect("a linked executable");
+        }
+        for entry in fs::read_dir(self.bin()).expect("the folder exists") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with("codex.json.") {
+                fs::remove_file(&path).expect("a counted call");
+            }
         }
         fs::write(self.bin().join("codex.json"), script.to_string()).expect("a script");
     }
@@ -247,6 +255,32 @@ impl TestEnvironment {
             .collect()
     }
 
+    /// Returns the processes that have this world in their environment.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let mark = self.tmp().display().to_string().into_bytes();
+        let entries = fs::read_dir("/proc").expect("Linux has it");
+        let has_mark = |pid: &u32| {
+            // A zombie has none, and one of another user cannot be read.
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.windows(mark.len()).any(|part| part == mark)
+        };
+        entries
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter(has_mark)
+            .collect()
+    }
+
+    /// Returns the processes that were recorded and are still alive.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let pids = ["argv", "grandchild"].map(|what| self.recorded_pids(what));
+        pids.concat()
+            .into_iter()
+            .filter(|&pid| is_alive(pid))
+            .collect()
+    }
+
     /// Gives a command the environment of this world and nothing else.
     pub(crate) fn clean(&self, mut command: Command) -> Command {
         let system = std::env::var_os("PATH").unwrap_or_default();
@@ -334,6 +368,54 @@ pub(crate) fn reply(findings: &[Value]) -> Value {
         "overall_explanation": "One function of `src/lib.rs` was read with its callers.",
         "overall_confidence_score": 0.75,
     }})
+}
+
+/// Returns the steps of an engine whose provider asks to come back after `wait`, such as `30ms`.
+pub(crate) fn rate_limited(wait: &str) -> [Value; 2] {
+    let message = format!("Rate limit reached. Please try again in {wait}.");
+    let body = json!({"error": {"message": message, "code": "rate_limit_exceeded"}});
+    [json!({"fail_turn": body.to_string()}), json!({"exit": 1})]
+}
+
+/// Returns the frames that end a stream.
+pub(crate) fn terminal_frames(frames: &[Value]) -> Vec<&Value> {
+    let is_terminal = |kind: &Value| kind == "error" || kind == "final_result";
+    frames
+        .iter()
+        .filter(|frame| is_terminal(&frame["type"]))
+        .collect()
+}
+
+/// Undoes what a test run that was put into the background inherits: shells start such programs
+/// with SIGINT ignored, `nohup` with SIGHUP ignored, and diffwarden leaves an ignored signal alone.
+pub(crate) fn with_default_signals(command: Command) -> Command {
+    const SIGNALS: [Signal; 3] = [Signal::HUP, Signal::INT, Signal::TERM];
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default();
+    let is_ignored = |signal: &Signal| ignored >> (signal.as_raw() - 1) & 1 == 1;
+    if !SIGNALS.iter().any(is_ignored) {
+        return command;
+    }
+    let mut wrapped = Command::new("env");
+    wrapped
+        .arg("--default-signal=HUP,INT,TERM")
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .stdin(Stdio::null());
+    if let Some(folder) = command.get_current_dir() {
+        wrapped.current_dir(folder);
+    }
+    wrapped
 }
 
 /// Waits until a condition holds; that it does not is a failure of the test.

@@ -69,7 +69,7 @@ fn joint(entries: &[ReviewerEntry], failed: &[&FailedReviewer], title: &str) -> 
     if let ([_], [only]) = (entries, failed) {
         return Cause {
             failure: failure_of(&only.error),
-            reviewer: Some((only.identity.id.clone(), only.identity.engine)),
+            reviewer: Some(Box::new((only.identity.id.clone(), only.identity.engine))),
         };
     }
     let named = failed.iter().map(|entry| {
@@ -127,7 +127,7 @@ fn strict_doubt(plan: &RunPlan, entries: &[ReviewerEntry]) -> Option<Cause> {
 fn caused_by(entry: &SuccessfulReviewer, failure: Failure) -> Cause {
     Cause {
         failure,
-        reviewer: Some((entry.identity.id.clone(), entry.identity.engine)),
+        reviewer: Some(Box::new((entry.identity.id.clone(), entry.identity.engine))),
     }
 }
 
