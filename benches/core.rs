@@ -141,7 +141,7 @@ fn merge(criterion: &mut Criterion, patch: &Patch) {
         repo_root: "/repo".into(),
         real_root: "/repo".into(),
         changed: Some((0..FILES).map(changed_path).collect()),
-        added: patch.added_ranges(),
+        added: patch.changed_ranges(),
     };
     let results: Vec<ReviewResult> = (0..REVIEWERS).map(result).collect();
     let ids: Vec<ReviewerId> = (0..REVIEWERS)

@@ -5,6 +5,7 @@
 //! selection, and only then the change itself.
 
 mod lanes;
+mod tree;
 
 pub use lanes::LaneFlags;
 
@@ -88,6 +89,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
     let config = config::load(&request.cwd, Some(repository.root()), env)?;
     let selected = config::select_reviewers(&request.selection, env, config.as_ref())?;
     surface::check_target(&spec, &selected)?;
+    let first_look = tree::FirstLook::start(&request.cwd, env, &selected);
     let resolved = repository.resolve(
         &spec,
         &ResolveOptions {
@@ -109,6 +111,10 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         limits: send_limits(config.as_ref()),
     });
 
+    let mut warnings = resolved.warnings;
+    if selected.iter().all(|it| it.engine == EngineName::Fake) {
+        warnings.push("only the fake reviewer ran: nobody looked at the change".to_owned());
+    }
     let mut doubts = resolved.doubts;
     let mut reviewers = Vec::new();
     if target.is_diff_backed() && patch.is_empty() {
@@ -121,6 +127,8 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         reviewers = plan_reviewers(&selected, &host, &context)?;
     }
 
+    let is_run = !reviewers.is_empty();
+    let tree = first_look.filter(|_| is_run).map(tree::FirstLook::finish);
     let loaded = config.as_ref().map(|loaded| &loaded.config);
     let batch = lanes.review_plan(loaded.and_then(|it| it.review_plan.include_overview));
     let run = RunPlan {
@@ -134,9 +142,10 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         reviewers,
         integrity,
         doubts,
-        warnings: resolved.warnings,
+        warnings,
         prompts: Arc::new(builder),
         source: resolved.source,
+        tree,
         policy: Policy {
             strict: request.strict,
             max_concurrency: request
@@ -185,7 +194,7 @@ fn scope_of(root: &Path, resolved: &Resolved) -> Scope {
         repo_root: root.to_path_buf(),
         real_root: root.canonicalize().unwrap_or_else(|_| root.to_path_buf()),
         changed,
-        added: resolved.patch.added_ranges(),
+        added: resolved.patch.changed_ranges(),
     }
 }
 

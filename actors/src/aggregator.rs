@@ -11,7 +11,7 @@ use actix::prelude::*;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::Instant;
 
-use crate::conclude::{LaneOutcome, conclude_lane, conclude_run};
+use crate::conclude::{LaneOutcome, conclude_lane, conclude_run, tell_tree_changes};
 use crate::messages::{Conclude, Fact, Observed, RunBegan};
 use crate::model::{Frame, ReviewEvent, ReviewerEntry, ReviewerSummary};
 use crate::plan::RunPlan;
@@ -249,7 +249,11 @@ impl Handler<Conclude> for Aggregator {
                 }));
             }
             let timing_ms = elapsed_ms(began);
-            spawn_blocking(move || conclude_run(&plan, lanes, message.interrupt, timing_ms))
+            let conclude = move || {
+                let outcome = conclude_run(&plan, lanes, message.interrupt, timing_ms);
+                tell_tree_changes(&plan, outcome)
+            };
+            spawn_blocking(conclude)
                 .await
                 .unwrap_or_else(|error| {
                     RunOutcome::Failed(RunFailure {

@@ -1,4 +1,4 @@
-//! From the entries of everybody to the outcome of the run. Pure.
+//! From the entries of everybody to the outcome of the run. Pure, but for `tree`.
 //!
 //! Each lane is concluded by itself; a run without lanes of its own has one, and its outcome is the
 //! lane's. The order of the questions is the contract: was the run interrupted, did a lane fail in
@@ -6,10 +6,12 @@
 
 mod batch;
 mod lane;
+mod tree;
 
 use std::sync::Arc;
 
 pub(crate) use self::lane::conclude_lane;
+pub(crate) use self::tree::tell_tree_changes;
 
 use crate::model::{
     EngineName, ErrorCode, Failure, LaneArtifact, LaneStatus, Reason, ReviewArtifact, ReviewLane,
@@ -120,13 +122,17 @@ fn partial_artifact(
     timing_ms: u64,
 ) -> Option<RunArtifact> {
     let mut artifact = artifact(plan, lanes, timing_ms).ok()?;
-    let trust = match &mut artifact {
+    add_doubt(&mut artifact, TrustReason::Interrupted);
+    Some(artifact)
+}
+
+fn add_doubt(artifact: &mut RunArtifact, doubt: TrustReason) {
+    let trust = match artifact {
         RunArtifact::Batch(batch) => &mut batch.trust,
         RunArtifact::Review(review) => &mut review.trust,
     };
     let known = std::mem::take(&mut trust.reasons);
-    *trust = Trust::from_reasons(known.into_iter().chain([TrustReason::Interrupted]));
-    Some(artifact)
+    *trust = Trust::from_reasons(known.into_iter().chain([doubt]));
 }
 
 fn failed(plan: &RunPlan, cause: Cause) -> RunFailure {

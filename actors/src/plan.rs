@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::model::{
-    Coverage, EngineName, Finding, LineRange, Patch, RepoPath, ReviewLane, ReviewPlan,
+    Coverage, EngineName, Failure, Finding, LineRange, Patch, RepoPath, ReviewLane, ReviewPlan,
     ReviewTarget, ReviewerId, Transport, TrustReason,
 };
 use crate::prompt::{PromptBuilder, PromptShape};
@@ -41,8 +41,22 @@ pub struct RunPlan {
     pub prompts: Arc<dyn PromptBuilder>,
     /// The reviewed revision's text.
     pub source: Arc<dyn SourceReader>,
+    /// What sees whether the work tree changes during the run; `None` when no engine runs that
+    /// could change it.
+    pub tree: Option<Arc<dyn TreeGuard>>,
     /// What failure means.
     pub policy: Policy,
+}
+
+/// Sees whether the work tree changed. It holds the state from before the run.
+pub trait TreeGuard: Send + Sync {
+    /// Returns the paths whose state is another than before the run; empty when nothing changed.
+    /// May take as long as git needs to look at the whole tree.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be known, as the tree could not be looked at before or after.
+    fn changed_paths(&self) -> Result<Vec<String>, Failure>;
 }
 
 /// Where findings may point: the facts behind the checks of SPEC 13.
@@ -54,7 +68,8 @@ pub struct Scope {
     pub real_root: PathBuf,
     /// The changed paths; `None` for a custom target, where any file of the repository will do.
     pub changed: Option<Vec<RepoPath>>,
-    /// The added lines of every file that has some.
+    /// The lines that findings may touch, for every file with added lines: those, and the
+    /// neighbours of lines that were only removed.
     pub added: std::collections::BTreeMap<RepoPath, Vec<LineRange>>,
 }
 

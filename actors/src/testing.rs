@@ -219,6 +219,7 @@ pub(crate) fn plan(reviewers: Vec<ReviewerPlan>) -> RunPlan {
         warnings: Vec::new(),
         prompts: Arc::new(Prompts),
         source: Arc::new(Sources),
+        tree: None,
         policy: Policy {
             grace: Duration::from_millis(100),
             ..Policy::default()

@@ -1,6 +1,7 @@
 //! Names that people give: ids of reviewers and names of sets. They are printed everywhere and
 //! typed on command lines, so they must be what they look like.
 
+use diffwarden_actors::answer::INTEGRITY_ID;
 use diffwarden_actors::model::EngineName;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
@@ -22,6 +23,11 @@ pub(super) fn defect_of_name(name: &str) -> Option<&'static str> {
 pub(super) fn defect_of_id(id: &str) -> Option<String> {
     if let Some(defect) = defect_of_name(id) {
         return Some(format!("a reviewer id {defect}"));
+    }
+    if id == INTEGRITY_ID {
+        return Some(format!(
+            "`{id}` is the name under which diffwarden reports its own checks; choose another id"
+        ));
     }
     match ReviewerSpec::parse(id) {
         Ok(ReviewerSpec::Engine(engine @ (EngineName::Surface | EngineName::Fake))) => Some(
@@ -68,6 +74,7 @@ mod tests {
         for id in [
             "surface",
             "fake",
+            "integrity",
             "codex:deep",
             "a:b:c",
             " a",

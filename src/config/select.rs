@@ -55,7 +55,10 @@ fn requested_specs(
         return specs_of(&overrides.requested, environment, config);
     }
     let Some(config) = config else {
-        return Err(missing_config(environment, "no reviewer is selected"));
+        return Err(missing_config(
+            environment,
+            &nobody_selected(&overrides.environment),
+        ));
     };
     if !overrides.environment.is_empty() {
         overrides.environment.check()?;
@@ -74,6 +77,16 @@ fn requested_specs(
         config.default_set_name(),
         ("defaultReviewerSet", ErrorCode::InvalidConfig),
     )
+}
+
+/// Says that nobody was named, and of a variable that names somebody why that does not count.
+fn nobody_selected(environment: &Requested) -> String {
+    let variable = match environment {
+        Requested { set: Some(_), .. } => "DIFFWARDEN_REVIEWER_SET",
+        Requested { reviewers, .. } if !reviewers.is_empty() => "DIFFWARDEN_REVIEWERS",
+        _ => return "no reviewer is selected".to_owned(),
+    };
+    format!("no reviewer is selected: {variable} counts only where there is a config")
 }
 
 fn specs_of(

@@ -2,12 +2,11 @@
 
 use diffwarden_actors::model::{Failure, FilePatch, RepoPath, TrustReason};
 
-use super::executable::Running;
 use super::filters::mentions;
 use super::limits::Budget;
 use super::repository::{Repository, missing_git};
 use super::untracked::read_untracked;
-use super::work_tree::{Collected, dirty_paths, unreadable_tree};
+use super::work_tree::{Collected, Look, unreadable_tree};
 
 /// A change with what has to be said about it.
 #[derive(Debug, Default)]
@@ -19,7 +18,7 @@ pub(super) struct Draft {
 
 /// A look at the work tree that is under way.
 pub(super) enum DirtyCheck {
-    Git(Running),
+    Git(Look),
     /// libgit2 looks when it is asked.
     Library,
 }
@@ -39,20 +38,19 @@ impl Repository {
             _ => {
                 let (git, warning) = self.hardened_git("its work tree")?;
                 let base = base.unwrap_or(self.empty_tree());
-                (git.work_tree_patch(base, budget)?, warning)
+                let look = git.start_look(base)?;
+                (look.patch(&self.root, budget)?, warning)
             }
         };
         let Collected {
             mut files,
             untracked,
-            mut warnings,
         } = collected;
         let added = read_untracked(&self.root, untracked, budget);
         files.extend(added.map_err(|error| unreadable_tree(&self.root, &error))?);
-        warnings.extend(warning);
         Ok(Draft {
             files,
-            warnings,
+            warnings: warning.into_iter().collect(),
             ..Draft::default()
         })
     }
@@ -71,7 +69,13 @@ impl Repository {
             // partial clone left out fail half way: git deals with both.
             if mentions(
                 &self.configurations(),
-                &["binary", "include", "promisor", "partialclone"],
+                &[
+                    "binary",
+                    "funcname",
+                    "include",
+                    "promisor",
+                    "partialclone",
+                ],
             ) {
                 "its configuration has settings that only git follows".clone_into(&mut reason);
             } else {
@@ -96,22 +100,36 @@ impl Repository {
         })
     }
 
-    /// Starts to look for changes in the work tree; git does so while the patch is being made.
-    pub(super) fn start_dirty_check(&self) -> Result<DirtyCheck, Failure> {
+    /// Starts to look for what differs from HEAD; git does so while the patch is being made.
+    pub(super) fn start_dirty_check(&self, head: Option<&str>) -> Result<DirtyCheck, Failure> {
         match (&self.git, &self.library) {
             (None, Some(_)) => Ok(DirtyCheck::Library),
             _ => {
                 let (git, _) = self.hardened_git("its work tree")?;
-                git.start_status().map(DirtyCheck::Git)
+                let head = head.unwrap_or(self.empty_tree());
+                git.start_look(head).map(DirtyCheck::Git)
             }
         }
     }
 
-    pub(super) fn dirty_paths(&self, check: DirtyCheck) -> Result<Vec<RepoPath>, Failure> {
+    /// Returns what differs from HEAD, without its text.
+    pub(super) fn changes(&self, check: DirtyCheck) -> Result<Collected, Failure> {
         match (check, &self.library) {
-            (DirtyCheck::Git(status), _) => dirty_paths(status),
-            (DirtyCheck::Library, Some(library)) => library.dirty_paths(),
+            (DirtyCheck::Git(look), _) => look.changes(&self.root),
+            (DirtyCheck::Library, Some(library)) => Ok(Collected {
+                files: Vec::new(),
+                untracked: library.dirty_paths()?,
+            }),
             (DirtyCheck::Library, None) => Err(missing_git("its work tree")),
         }
+    }
+
+    /// Returns the paths that differ from HEAD, untracked ones included.
+    pub(super) fn dirty_paths(&self, check: DirtyCheck) -> Result<Vec<RepoPath>, Failure> {
+        let Collected { files, untracked } = self.changes(check)?;
+        let changed = files.iter().map(|file| file.path().clone());
+        let mut paths: Vec<_> = changed.chain(untracked).collect();
+        paths.dedup();
+        Ok(paths)
     }
 }

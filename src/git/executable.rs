@@ -30,19 +30,22 @@ const SETTINGS: &[&str] = &[
     "core.safecrlf=false",
     // A low threshold would turn every file into a binary one; this is git's own.
     "core.bigFileThreshold=512m",
-    // `git diff` would write `.git/index` to remember which files only looked changed.
-    "diff.autoRefreshIndex=false",
     // Empty context lines keep their blank.
     "diff.suppressBlankEmpty=false",
+    // A file counts as unchanged only when every fact about it is the one that the index holds: size
+    // and whole seconds alone are easily kept while the contents change.
+    "core.checkStat=default",
+    "core.trustctime=true",
     // Work trees of submodules are not looked into: their own settings could run programs.
     "submodule.recurse=false",
-    // The program that checks signatures would run.
-    "log.showSignature=false",
+    // Messages of commits are printed in the encoding that they are read in.
+    "i18n.logOutputEncoding=UTF-8",
 ];
 
 /// Variables for every call.
 const SET: &[(&str, &str)] = &[
-    // `git status` does not write the index either, and a stale lock stops nothing.
+    // The index is not written to remember which files only looked changed, and a stale lock stops
+    // nothing.
     ("GIT_OPTIONAL_LOCKS", "0"),
     // Objects that a partial clone left out are not fetched: a review is offline.
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -52,6 +55,10 @@ const SET: &[(&str, &str)] = &[
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     // Nobody is there to answer a question.
     ("GIT_TERMINAL_PROMPT", "0"),
+    // The user's configuration may ask for traces too.
+    ("GIT_TRACE2", "0"),
+    ("GIT_TRACE2_EVENT", "0"),
+    ("GIT_TRACE2_PERF", "0"),
     // Messages are in English, whatever the user's language: some are told apart by their words.
     ("LC_ALL", "C"),
 ];
@@ -373,6 +380,7 @@ mod tests {
         let path = temp.path().join("bin").into_os_string();
         let environment: Environment = [
             ("PATH", path.as_os_str()),
+            ("GIT_TRACE", OsStr::new("/tmp/x")),
             ("GIT_TRACE2_EVENT", OsStr::new("/tmp/x")),
             ("GIT_EXTERNAL_DIFF", OsStr::new("evil")),
             ("GIT_INDEX_FILE", OsStr::new(".git/index")),
@@ -388,7 +396,8 @@ mod tests {
                 .find(|(key, _)| *key == name)
                 .and_then(|(_, v)| *v)
         };
-        assert_eq!(value("GIT_TRACE2_EVENT"), None);
+        assert_eq!(value("GIT_TRACE2_EVENT"), Some(OsStr::new("0")));
+        assert_eq!(value("GIT_TRACE"), None);
         assert_eq!(value("GIT_EXTERNAL_DIFF"), None);
         assert_eq!(value("GIT_INDEX_FILE"), Some(OsStr::new(".git/index")));
         assert_eq!(value("LC_ALL"), Some(OsStr::new("C")));

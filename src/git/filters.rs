@@ -18,6 +18,12 @@ use super::executable::{Git, environment_failure};
 /// Keys of a filter that name a program.
 const PROGRAMS: [&str; 3] = ["clean", "smudge", "process"];
 
+/// Keys of a diff driver that change what the patch says. A broken pattern would even end git.
+const PATCH_KEYS: [&[u8]; 3] = [b"binary", b"funcname", b"xfuncname"];
+
+/// What git takes for the heading of a hunk where no driver says otherwise.
+const PLAIN_HEADING: &[u8] = b"^[A-Za-z_$].*$";
+
 /// The section and the name of a driver, as in `filter.lfs`.
 type Driver<'t> = (&'t [u8], &'t [u8]);
 
@@ -35,7 +41,7 @@ pub(super) struct Blanked {
 /// Most repositories define none, and then no process is needed to know it. Otherwise git itself
 /// lists what it would read, so that an include is followed exactly as git follows it.
 pub(super) fn blank_own_filters(git: &Git, files: &[PathBuf]) -> Result<Blanked, Failure> {
-    if !mentions(files, &["filter", "include", "binary"]) {
+    if !mentions(files, &["filter", "include", "binary", "funcname"]) {
         return Ok(Blanked::default());
     }
     let listed = git
@@ -86,12 +92,7 @@ fn from_list(list: &[u8]) -> Result<Blanked, Failure> {
                 .copied()
         };
         if section == b"diff" {
-            blanked.set(
-                section,
-                name,
-                "binary",
-                defined("binary").unwrap_or(b"auto"),
-            )?;
+            blanked.set_driver(name, &keys, &defined)?;
             continue;
         }
         let programs = PROGRAMS
@@ -115,6 +116,29 @@ fn from_list(list: &[u8]) -> Result<Blanked, Failure> {
 }
 
 impl Blanked {
+    /// Undoes what the repository's own definition of a diff driver says about the patch.
+    fn set_driver<'v>(
+        &mut self,
+        name: &[u8],
+        keys: &BTreeSet<&[u8]>,
+        defined: &impl Fn(&str) -> Option<&'v [u8]>,
+    ) -> Result<(), Failure> {
+        if keys.contains(&b"binary"[..]) {
+            let value = defined("binary").unwrap_or(b"auto");
+            self.set(b"diff", name, "binary", value)?;
+        }
+        // Of the two patterns the one that was read last counts.
+        if keys.iter().any(|key| key.ends_with(b"funcname")) {
+            let (key, value) = match (defined("xfuncname"), defined("funcname")) {
+                (Some(value), _) => ("xfuncname", value),
+                (None, Some(value)) => ("funcname", value),
+                (None, None) => ("xfuncname", PLAIN_HEADING),
+            };
+            self.set(b"diff", name, key, value)?;
+        }
+        Ok(())
+    }
+
     fn set(&mut self, section: &[u8], name: &[u8], key: &str, value: &[u8]) -> Result<(), Failure> {
         if name.contains(&b'=') {
             // `-c` takes the first `=` for the end of the name, so this one cannot be blanked.
@@ -132,13 +156,14 @@ impl Blanked {
     }
 }
 
-/// Splits `filter.<name>.<key>` and `diff.<name>.binary`; a name may hold dots.
+/// Splits `filter.<name>.<key>` and those keys of `diff.<name>.<key>` that matter; a name may hold
+/// dots.
 fn driver_of(key: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let first = key.iter().position(|&byte| byte == b'.')?;
     let last = key.iter().rposition(|&byte| byte == b'.')?;
     let (section, name) = (&key[..first], key.get(first + 1..last)?);
     let key = &key[last + 1..];
-    let is_driver = section == b"filter" || (section == b"diff" && key == b"binary");
+    let is_driver = section == b"filter" || (section == b"diff" && PATCH_KEYS.contains(&key));
     is_driver.then_some((section, name, key))
 }
 
@@ -181,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_cannot_declare_text_binary() {
+    fn a_driver_changes_nothing_about_the_patch() {
         assert_eq!(
             settings(b"worktree\0diff.js.binary\ntrue\0"),
             ["diff.js.binary=auto"]
@@ -189,6 +214,13 @@ mod tests {
         assert_eq!(
             settings(b"local\0diff.js.binary\0"),
             ["diff.js.binary=auto"]
+        );
+        assert_eq!(
+            settings(b"local\0diff.js.xfuncname\n[\0local\0diff.c.funcname\n[\0global\0diff.c.funcname\nx\0"),
+            [
+                "diff.c.funcname=x",
+                "diff.js.xfuncname=^[A-Za-z_$].*$"
+            ]
         );
         assert!(settings(b"global\0diff.js.binary\ntrue\0").is_empty());
         assert!(settings(b"local\0diff.context\n1\0local\0x\0broken").is_empty());

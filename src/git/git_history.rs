@@ -75,21 +75,9 @@ impl History for Git {
     fn messages(&self, base: &str, head: &str) -> Result<Vec<String>, Failure> {
         let count = format!("--max-count={MESSAGES}");
         let range = format!("{base}..{head}");
-        let arguments = [
-            "log",
-            "-z",
-            "--format=%B",
-            "--no-color",
-            &count,
-            &range,
-            "--",
-        ];
-        let log = self.run(arguments)?.check()?;
-        let messages = log.output.split(|&byte| byte == 0);
-        Ok(messages
-            .filter(|message| !message.is_empty())
-            .map(read_message)
-            .collect())
+        let arguments = ["rev-list", "--format=%B%x00", &count, &range, "--"];
+        let listed = self.run(arguments)?.check()?;
+        Ok(messages_in(&listed.output))
     }
 
     fn blob(&self, commit: &str, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, Failure> {
@@ -123,9 +111,32 @@ impl History for Git {
     }
 }
 
+/// Reads what `rev-list` prints: a line with the name of the commit, its message, NUL, line feed.
+fn messages_in(list: &[u8]) -> Vec<String> {
+    let records = list.split(|&byte| byte == 0);
+    let messages = records.filter_map(|record| {
+        let record = record.strip_prefix(b"\n").unwrap_or(record);
+        let name = record.iter().position(|&byte| byte == b'\n')?;
+        record.get(name + 1..).map(read_message)
+    });
+    messages.collect()
+}
+
 /// Returns the id that an answer consists of; what is not one is no answer.
 fn id_in(answer: &Finished) -> Option<String> {
     let line = answer.first_line();
     let is_id = matches!(line.len(), 40 | 64) && line.bytes().all(|byte| byte.is_ascii_hexdigit());
     (answer.succeeded() && is_id).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_commit_has_its_message() {
+        let list = b"commit 12\none\n\nbody\n\0\ncommit 34\n\0\ncommit 56\ntwo\n\0\n";
+        assert_eq!(messages_in(list), ["one\n\nbody\n", "", "two\n"]);
+        assert_eq!(messages_in(b""), [""; 0]);
+    }
 }

@@ -120,11 +120,7 @@ impl Library {
         }
         untracked.retain(|path| !path.as_bytes().starts_with(REPORTS));
         let files = print(&mut diff(&mut options())?, budget)?;
-        Ok(Ok(Collected {
-            files,
-            untracked,
-            warnings: Vec::new(),
-        }))
+        Ok(Ok(Collected { files, untracked }))
     }
 
     /// Returns the paths that differ from HEAD, untracked ones included.

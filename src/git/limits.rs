@@ -26,7 +26,7 @@ impl Default for ReadLimits {
 }
 
 /// What is left of the limits while a patch is being built.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Budget {
     max_file: u64,
     max_patch: u64,

@@ -29,6 +29,8 @@ mod reveal;
 mod revision;
 mod source;
 mod target;
+mod tree_state;
+mod unread;
 mod untracked;
 mod work_tree;
 
@@ -37,3 +39,4 @@ pub use parse::{ParseError, parse_patch};
 pub use repository::Repository;
 pub use resolve::{ResolveOptions, Resolved};
 pub use target::TargetSpec;
+pub use tree_state::{FileId, TreeState, own_outputs};

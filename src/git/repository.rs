@@ -211,6 +211,17 @@ impl Repository {
     }
 }
 
+/// Names the first ten of several things.
+pub(super) fn list<T: fmt::Display>(things: impl ExactSizeIterator<Item = T>) -> String {
+    const NAMED: usize = 10;
+    let more = things.len().saturating_sub(NAMED);
+    let mut names: Vec<_> = things.take(NAMED).map(|thing| thing.to_string()).collect();
+    if more > 0 {
+        names.push(format!("and {more} more"));
+    }
+    names.join(", ")
+}
+
 /// Returns the failure for something the user can put right on the command line.
 pub(super) fn user_failure(message: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::InvalidCli, message)

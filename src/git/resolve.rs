@@ -12,15 +12,13 @@ use super::base::{Base, resolve_base};
 use super::collect::Draft;
 use super::history::{message_of, parents_of, shallow_boundary};
 use super::limits::{Budget, ReadLimits};
-use super::repository::{Repository, user_failure};
+use super::repository::{Repository, list, user_failure};
 use super::revision::find_commit;
 use super::source::{commit_source, work_tree_source};
 use super::target::TargetSpec;
+use super::unread;
 
 const UNCOMMITTED_COMMAND: &str = "git diff --staged && git diff && git ls-files --others --exclude-standard --exclude='.diffwarden/reports/**'";
-
-/// How many paths a warning names.
-const NAMED: usize = 10;
 
 /// How a target is resolved.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,9 +73,11 @@ impl Repository {
         match spec {
             TargetSpec::Uncommitted => self.resolve_uncommitted(options),
             TargetSpec::Base(branch) => self.resolve_branch(branch, options),
-            TargetSpec::Commit(_) if options.include_uncommitted => Err(user_failure(
-                "--include-uncommitted goes with a `base:` target, not with `commit:`",
-            )),
+            TargetSpec::Commit(_) | TargetSpec::Custom(_) if options.include_uncommitted => {
+                Err(user_failure(
+                    "--include-uncommitted goes with a `base:` target, not with `commit:` or `custom:`",
+                ))
+            }
             TargetSpec::Commit(name) => self.resolve_commit(name, options),
             TargetSpec::Custom(text) => self.resolve_custom(text),
         }
@@ -116,7 +116,7 @@ impl Repository {
             target.changed_files = sorted_names(&draft.files);
             Arc::new(work_tree_source(&self.root))
         } else {
-            let check = self.start_dirty_check()?;
+            let check = self.start_dirty_check(Some(&head))?;
             draft = self.commit_draft(Some(&base), &head, &mut budget)?;
             target.diff_command = format!("git diff {base} HEAD");
             target.changed_files = names(&draft.files);
@@ -148,7 +148,9 @@ impl Repository {
         }
         let mut budget = Budget::new(&options.limits);
         let is_head = history.head()?.as_ref() == Some(&commit);
-        let check = is_head.then(|| self.start_dirty_check()).transpose()?;
+        let check = is_head
+            .then(|| self.start_dirty_check(Some(&commit)))
+            .transpose()?;
         let mut draft = self.commit_draft(parent.as_deref(), &commit, &mut budget)?;
         let is_there = match check {
             Some(check) => self.dirty_paths(check)?.is_empty(),
@@ -206,6 +208,7 @@ impl Repository {
         source: Arc<dyn SourceReader>,
     ) -> Result<Resolved, Failure> {
         draft.warnings.extend(submodule_warning(&draft.files));
+        draft.warnings.extend(unread::warning(&draft.files));
         Ok(Resolved {
             target,
             patch: Patch { files: draft.files },
@@ -274,16 +277,6 @@ fn submodule_warning(files: &[FilePatch]) -> Option<String> {
             list(moved.iter().copied())
         )
     })
-}
-
-/// Names the first few paths.
-fn list<'p>(paths: impl ExactSizeIterator<Item = &'p RepoPath>) -> String {
-    let more = paths.len().saturating_sub(NAMED);
-    let mut names: Vec<_> = paths.take(NAMED).map(ToString::to_string).collect();
-    if more > 0 {
-        names.push(format!("and {more} more"));
-    }
-    names.join(", ")
 }
 
 #[cfg(test)]

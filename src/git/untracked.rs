@@ -7,6 +7,7 @@ use diffwarden_actors::model::{Body, Change, FilePatch, Hunk, Line, LineKind, Mo
 
 use super::files::{Entry, Folder, is_binary, is_gone};
 use super::limits::{Budget, cost_of_hunk, cost_of_lines};
+use super::unread;
 
 /// Arguments that list the untracked files of the whole work tree, each name ended by a NUL.
 /// Reports of earlier runs are never reviewed.
@@ -46,8 +47,7 @@ pub(super) fn split_names(list: &[u8]) -> impl Iterator<Item = RepoPath> {
 
 fn read_one(folder: &Folder, path: RepoPath, budget: &mut Budget) -> Option<FilePatch> {
     if path.as_bytes().ends_with(b"/") {
-        let note = "an untracked folder that holds another repository; its files are not shown";
-        return Some(added(path, None, Body::Note(note.to_owned()), Vec::new()));
+        return Some(unread::block(path, Change::Added, unread::NESTED));
     }
     let file = match folder.read(&path, budget.allowance()) {
         Ok(Entry::File { mode, contents }) => whole_file(path, mode, contents, budget),
@@ -58,13 +58,8 @@ fn read_one(folder: &Folder, path: RepoPath, budget: &mut Budget) -> Option<File
         Ok(Entry::Other) => return None,
         Err(error) if is_gone(&error) => return None,
         Err(error) => {
-            let body = Body::Omitted {
-                size: 0,
-                added: 0,
-                removed: 0,
-                reason: format!("the file cannot be read: {error}"),
-            };
-            added(path, None, body, Vec::new())
+            let reason = format!("the file cannot be read: {error}");
+            unread::block(path, Change::Added, reason)
         }
     };
     Some(file)
@@ -176,7 +171,7 @@ mod tests {
         assert_eq!(files[3].new_mode, Some(Mode(0o120_000)));
         assert_eq!(files[3].text(&files[3].hunks()[0].lines[0]), b"../secret");
         assert_eq!(kinds[4].0, "nested/");
-        assert!(matches!(kinds[4].1, Body::Note(_)));
+        assert!(matches!(kinds[4].1, Body::Omitted { size: 0, .. }));
     }
 
     #[test]

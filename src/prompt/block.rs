@@ -4,7 +4,7 @@ use diffwarden_actors::model::{Body, FilePatch, Mode, Sent};
 
 use super::cut::push_hunks;
 use super::fence::longest_run;
-use super::print::{write_file, write_header, write_remark, write_sides};
+use super::print::{size_clause, write_file, write_header, write_remark, write_sides};
 use super::quote::quoted_name;
 
 /// One file's part of the sent text.
@@ -205,10 +205,14 @@ fn describe_whole(file: &FilePatch) -> (Sent, Option<String>) {
         .any(Mode::is_submodule);
     match &file.body {
         Body::Hunks(hunks) if !hunks.is_empty() && !is_submodule => (Sent::Whole, None),
+        Body::Hunks(_) if is_submodule => {
+            let reason = "only the commit that the submodule points to, not what changed inside";
+            (Sent::Metadata, Some(reason.to_owned()))
+        }
         Body::Hunks(_) | Body::Unchanged => (Sent::Metadata, None),
         Body::Binary => (Sent::Binary, None),
         Body::Omitted { size, reason, .. } => {
-            let reason = format!("contents not sent: {reason}; the file has {size} bytes");
+            let reason = format!("contents not sent: {reason}{}", size_clause(*size));
             (Sent::Clipped, Some(reason))
         }
         Body::Note(note) => (Sent::Metadata, Some(note.clone())),
@@ -353,6 +357,15 @@ new file mode 100644
             block.reason.as_deref(),
             Some("contents not sent: over the limit; the file has 9 bytes")
         );
+        file.body = Body::Omitted {
+            added: 0,
+            removed: 0,
+            size: 0,
+            reason: "it cannot be read".to_owned(),
+        };
+        let block = Block::new(&file, &extent(&file), usize::MAX);
+        assert_eq!(block.sent, Sent::Clipped);
+        assert!(block.text.ends_with("\n(diffwarden: contents not shown: it cannot be read)\n"));
     }
 
     proptest! {

@@ -53,10 +53,18 @@ pub(super) fn write_file(file: &FilePatch, out: &mut impl Output) {
             }
         }
         Body::Omitted { size, reason, .. } => {
-            let remark = format!("contents not shown: {reason}; the file has {size} bytes");
-            write_remark(&remark, out);
+            let size = size_clause(*size);
+            write_remark(&format!("contents not shown: {reason}{size}"), out);
         }
         Body::Note(note) => write_remark(note, out),
+    }
+}
+
+/// Returns what is said about the size of a file without lines; nothing where it is not known.
+pub(super) fn size_clause(size: u64) -> String {
+    match size {
+        0 => String::new(),
+        size => format!("; the file has {size} bytes"),
     }
 }
 

@@ -25,7 +25,7 @@ fn staged_and_unstaged_edits_are_one_change_with_the_line_numbers_on_disk() {
         "a\nb\none\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\nten\n",
     );
     let resolved = repo.resolve("uncommitted");
-    let ranges = resolved.patch.added_ranges();
+    let ranges = resolved.patch.changed_ranges();
     let runs: Vec<_> = ranges[&"notes.txt".into()]
         .iter()
         .map(|run| (run.start, run.end))

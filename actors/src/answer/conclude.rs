@@ -125,7 +125,7 @@ mod tests {
             repo_root: "/no/such/repo".into(),
             real_root: "/no/such/repo".into(),
             changed: Some(vec![RepoPath::from("a")]),
-            added: patch.added_ranges(),
+            added: patch.changed_ranges(),
         };
         let locator = Locator::new(&scope, &LocalDisk);
         let ids = ["alpha", "beta"].map(|name| ReviewerId(name.to_owned()));

@@ -139,20 +139,34 @@ impl Patch {
         self.files.is_empty()
     }
 
-    /// Returns the added lines of every file that has some, as runs in new-file numbering.
+    /// Returns the lines a finding may touch, for every file with added lines, as runs in new-file
+    /// numbering: the added lines, and the lines on both sides of a place where lines were only
+    /// removed.
     ///
     /// A file without added lines (deleted, binary, renamed without edits, only lines removed)
     /// has no entry.
-    pub fn added_ranges(&self) -> BTreeMap<RepoPath, Vec<LineRange>> {
+    pub fn changed_ranges(&self) -> BTreeMap<RepoPath, Vec<LineRange>> {
         let mut ranges: BTreeMap<RepoPath, Vec<LineRange>> = BTreeMap::new();
         for file in &self.files {
             let Some(path) = &file.new_path else { continue };
-            let runs = file.added_runs();
-            if !runs.is_empty() {
-                ranges.entry(path.clone()).or_default().extend(runs);
+            if file.counts().0 > 0 {
+                let runs = ranges.entry(path.clone()).or_default();
+                file.for_each_changed(|line| extend_runs(runs, line));
             }
         }
+        ranges.retain(|_, runs| !runs.is_empty());
         ranges
+    }
+}
+
+/// Takes in a line that comes after all those that were taken in before, or is the last of them.
+fn extend_runs(runs: &mut Vec<LineRange>, line: u32) {
+    match runs.last_mut() {
+        Some(run) if (run.end..=run.end + 1).contains(&line) => run.end = line,
+        _ => runs.push(LineRange {
+            start: line,
+            end: line,
+        }),
     }
 }
 
@@ -224,15 +238,35 @@ impl FilePatch {
         })
     }
 
-    fn added_runs(&self) -> Vec<LineRange> {
-        let mut runs: Vec<LineRange> = Vec::new();
-        self.for_each_added(|number, _| match runs.last_mut() {
-            Some(run) if run.end + 1 == number => run.end = number,
-            _ => runs.push(LineRange {
-                start: number,
-                end: number,
-            }),
-        });
-        runs
+    /// Calls `visit` with the new-side number of every added line, and of the lines around every
+    /// run of removed lines that no added line is part of. Numbers never go down, and can repeat.
+    fn for_each_changed(&self, mut visit: impl FnMut(u32)) {
+        for hunk in self.hunks() {
+            let mut number = hunk.new_start;
+            // The context line before, until a changed line is seen.
+            let mut before = None;
+            let (mut removed, mut added) = (false, false);
+            for line in &hunk.lines {
+                match line.kind {
+                    LineKind::Added => {
+                        visit(number);
+                        number += 1;
+                        added = true;
+                    }
+                    LineKind::Removed => removed = true,
+                    LineKind::Context => {
+                        if removed && !added {
+                            before.into_iter().chain([number]).for_each(&mut visit);
+                        }
+                        (removed, added) = (false, false);
+                        before = Some(number);
+                        number += 1;
+                    }
+                }
+            }
+            if removed && !added {
+                before.into_iter().for_each(&mut visit);
+            }
+        }
     }
 }
