@@ -1,11 +1,14 @@
 //! Collecting a change: who makes the patch, and what the other one is for.
 
+use std::os::unix::ffi::OsStrExt as _;
+
 use diffwarden_actors::model::{Failure, FilePatch, RepoPath, TrustReason};
 
 use super::executable::Running;
 use super::filters::mentions;
 use super::limits::Budget;
 use super::repository::{Repository, missing_git};
+use super::resolve::ResolveOptions;
 use super::untracked::read_untracked;
 use super::work_tree::{Collected, dirty_paths, unreadable_tree};
 
@@ -29,6 +32,7 @@ impl Repository {
     pub(super) fn work_tree_draft(
         &self,
         base: Option<&str>,
+        options: &ResolveOptions,
         budget: &mut Budget,
     ) -> Result<Draft, Failure> {
         let (collected, warning) = match (&self.git, &self.library) {
@@ -47,6 +51,9 @@ impl Repository {
             untracked,
             mut warnings,
         } = collected;
+        let untracked = untracked
+            .into_iter()
+            .filter(|path| !self.is_excluded(path, options));
         let added = read_untracked(&self.root, untracked, budget);
         files.extend(added.map_err(|error| unreadable_tree(&self.root, &error))?);
         warnings.extend(warning);
@@ -107,11 +114,24 @@ impl Repository {
         }
     }
 
-    pub(super) fn dirty_paths(&self, check: DirtyCheck) -> Result<Vec<RepoPath>, Failure> {
+    pub(super) fn dirty_paths(
+        &self,
+        check: DirtyCheck,
+        options: &ResolveOptions,
+    ) -> Result<Vec<RepoPath>, Failure> {
+        let is_excluded = |path: &RepoPath| self.is_excluded(path, options);
         match (check, &self.library) {
-            (DirtyCheck::Git(status), _) => dirty_paths(status),
-            (DirtyCheck::Library, Some(library)) => library.dirty_paths(),
+            (DirtyCheck::Git(status), _) => dirty_paths(status, is_excluded),
+            (DirtyCheck::Library, Some(library)) => library.dirty_paths(is_excluded),
             (DirtyCheck::Library, None) => Err(missing_git("its work tree")),
         }
+    }
+
+    /// Whether an untracked path is the one that is to be left out.
+    fn is_excluded(&self, path: &RepoPath, options: &ResolveOptions) -> bool {
+        let excluded = options.exclude.as_deref();
+        excluded
+            .and_then(|excluded| excluded.strip_prefix(&self.root).ok())
+            .is_some_and(|excluded| excluded.as_os_str().as_bytes() == path.as_bytes())
     }
 }

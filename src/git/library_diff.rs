@@ -127,17 +127,26 @@ impl Library {
         }))
     }
 
-    /// Returns the paths that differ from HEAD, untracked ones included.
-    pub(super) fn dirty_paths(&self) -> Result<Vec<RepoPath>, Failure> {
+    /// Returns the paths that differ from HEAD. Untracked ones are among them, except what
+    /// `is_excluded`.
+    pub(super) fn dirty_paths(
+        &self,
+        is_excluded: impl Fn(&RepoPath) -> bool,
+    ) -> Result<Vec<RepoPath>, Failure> {
         let mut options = StatusOptions::new();
         options.include_untracked(true).recurse_untracked_dirs(true);
         let statuses = self.0.statuses(Some(&mut options)).map_err(failure)?;
         let dirty = statuses
             .iter()
-            .filter(|entry| entry.status() != Status::CURRENT);
-        let paths = dirty.map(|entry| RepoPath::new(entry.path_bytes()));
-        Ok(paths
-            .filter(|path| !path.as_bytes().starts_with(REPORTS))
+            .filter(|entry| entry.status() != Status::CURRENT)
+            .map(|entry| {
+                let is_untracked = entry.status() == Status::WT_NEW;
+                (is_untracked, RepoPath::new(entry.path_bytes()))
+            });
+        Ok(dirty
+            .filter(|(_, path)| !path.as_bytes().starts_with(REPORTS))
+            .filter(|(is_untracked, path)| !(*is_untracked && is_excluded(path)))
+            .map(|(_, path)| path)
             .collect())
     }
 

@@ -162,14 +162,23 @@ fn read_diff(
     Ok((files, finished))
 }
 
-/// Returns the paths that differ from HEAD, untracked ones included, when `status` has ended.
-pub(super) fn dirty_paths(mut status: Running) -> Result<Vec<RepoPath>, Failure> {
+/// Returns the paths that differ from HEAD, when `status` has ended. Untracked ones are among them,
+/// except what `is_excluded`.
+pub(super) fn dirty_paths(
+    mut status: Running,
+    is_excluded: impl Fn(&RepoPath) -> bool,
+) -> Result<Vec<RepoPath>, Failure> {
     let list = status.read_all()?;
     status.finish()?.check()?;
     // Two letters and a blank come before each name.
-    let names = split_names(&list).filter_map(|entry| entry.as_bytes().get(3..).map(RepoPath::new));
-    Ok(names
-        .filter(|path| !path.as_bytes().starts_with(REPORTS))
+    let entries = split_names(&list).filter_map(|entry| {
+        let (letters, path) = entry.as_bytes().split_at_checked(3)?;
+        Some((letters == b"?? ", RepoPath::new(path)))
+    });
+    Ok(entries
+        .filter(|(_, path)| !path.as_bytes().starts_with(REPORTS))
+        .filter(|(is_untracked, path)| !(*is_untracked && is_excluded(path)))
+        .map(|(_, path)| path)
         .collect())
 }
 
