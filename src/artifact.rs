@@ -13,11 +13,16 @@ mod read;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use diffwarden_actors::model::{ErrorCode, Failure, Reason, RunArtifact};
-use rustix::fs::Access;
+use rustix::fs::{Access, OFlags};
+use rustix::io::Errno;
 
 use crate::sinks::{Redactor, json};
 
@@ -38,6 +43,12 @@ const MOST_LINKS: usize = 40;
 
 /// How much of an old file is read to see whether it is an artifact.
 const HEAD: u64 = 4096;
+
+/// How often a named pipe without a reader is tried.
+const READER_TRIES: u32 = 50;
+
+/// How long to wait between two tries.
+const READER_WAIT: Duration = Duration::from_millis(20);
 
 /// A file that will hold the artifact of this run, or nothing.
 ///
@@ -99,6 +110,16 @@ impl OutFile {
             place,
             is_committed: false,
         })
+    }
+
+    /// Returns the artifact of an earlier run that this one will replace: absolute, and without
+    /// links. A source file that was named by mistake is none.
+    pub fn old_artifact(&self) -> Option<PathBuf> {
+        let Place::File { path, old: Some(_) } = &self.place else {
+            return None;
+        };
+        let is_artifact = File::open(path).and_then(is_artifact);
+        is_artifact.unwrap_or(false).then(|| path.clone())
     }
 
     /// Writes the artifact. A file is replaced as a whole and keeps its mode; a symbolic link
@@ -270,7 +291,36 @@ fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().append(true).open(path)?.write_all(bytes)
+    open_stream(path)?.write_all(bytes)
+}
+
+/// Opens a stream. A named pipe that nobody reads would keep the program waiting for ever, so its
+/// reader gets a moment to come.
+fn open_stream(path: &Path) -> io::Result<File> {
+    let mut tries = READER_TRIES;
+    loop {
+        let opened = OpenOptions::new()
+            .append(true)
+            .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+            .open(path);
+        match opened {
+            Ok(file) => {
+                // From here on a slow reader is waited for.
+                let flags = rustix::fs::fcntl_getfl(&file)?;
+                rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+                return Ok(file);
+            }
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) => {
+                tries -= 1;
+                if tries == 0 {
+                    let nobody = "nobody reads from this pipe";
+                    return Err(io::Error::new(error.kind(), nobody));
+                }
+                thread::sleep(READER_WAIT);
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Removes the file that lay here before the run, if it still does and is an artifact; a source
@@ -427,6 +477,44 @@ mod tests {
                 .file_type()
                 .is_char_device()
         );
+    }
+
+    #[test]
+    fn a_pipe_is_written_to_when_somebody_reads_and_refused_when_nobody_does() {
+        let folder = folder();
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let failure = OutFile::prepare(&path).unwrap().commit(b"{}").unwrap_err();
+        assert_eq!(failure.exit_code(), 3);
+        assert!(failure.message.contains("nobody reads"), "{failure}");
+
+        // More than a pipe holds: the reader is waited for.
+        let bytes = vec![b'x'; 1 << 20];
+        let reader = {
+            let path = path.clone();
+            thread::spawn(move || fs::read(path).unwrap())
+        };
+        OutFile::prepare(&path).unwrap().commit(&bytes).unwrap();
+        assert_eq!(reader.join().unwrap().len(), bytes.len());
+    }
+
+    #[test]
+    fn only_an_old_artifact_is_one_that_is_replaced() {
+        let folder = folder();
+        let path = folder.path().join("r.json");
+        assert_eq!(OutFile::prepare(&path).unwrap().old_artifact(), None);
+        fs::write(&path, "fn main() {}").unwrap();
+        assert_eq!(OutFile::prepare(&path).unwrap().old_artifact(), None);
+        fs::write(&path, OLD).unwrap();
+        let real = path.canonicalize().unwrap();
+        let link = folder.path().join("link.json");
+        symlink("r.json", &link).unwrap();
+        for way in [path, link] {
+            let out = OutFile::prepare(&way).unwrap();
+            assert_eq!(out.old_artifact().as_ref(), Some(&real));
+            out.commit(OLD.as_bytes()).unwrap();
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -49,6 +49,10 @@ pub struct Request {
     pub max_time: Option<String>,
     /// Whether any failure is fatal.
     pub strict: bool,
+    /// Whether reviewers' signs of life are events.
+    pub progress: bool,
+    /// An untracked file that is no part of the change; see [`ResolveOptions`].
+    pub exclude: Option<PathBuf>,
 }
 
 /// A plan, and what it was made from.
@@ -94,6 +98,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         &spec,
         &ResolveOptions {
             include_uncommitted: request.include_uncommitted,
+            exclude: request.exclude.clone(),
             ..ResolveOptions::default()
         },
     )?;
@@ -154,6 +159,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
                 .unwrap_or(Policy::default().max_concurrency),
             max_concurrency_per_engine: loaded.and_then(|it| it.max_concurrency_per_engine),
             max_time,
+            progress: request.progress,
             ..Policy::default()
         },
     };

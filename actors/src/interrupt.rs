@@ -1,26 +1,60 @@
-//! The signals that end a run.
+//! The signals that end the program.
+//!
+//! They are caught from the start of the program to its end, on a thread of their own: reading a
+//! repository comes before the actors and printing a result after them, and neither looks up. What
+//! a signal means at a time is the program's business; a run hears of it through its
+//! [`InterruptReceiver`](crate::sink::InterruptReceiver).
 
 use std::fs;
+use std::io;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::sink::Interrupt;
-
-/// Listens to SIGINT, SIGTERM and SIGHUP.
+/// Calls `heard` with the number of every SIGHUP, SIGINT, SIGQUIT and SIGTERM, one after the other,
+/// to the end of the program.
 ///
-/// A signal that was ignored when diffwarden started (`nohup`, a background job of a script) stays
-/// ignored.
-pub(crate) struct Signals {
-    interrupt: Option<Signal>,
-    terminate: Option<Signal>,
+/// When this returns, these signals no longer end the process by themselves. One that was ignored
+/// when diffwarden started (`nohup`, a background job of a script) stays ignored.
+///
+/// # Errors
+///
+/// Fails when the system has no thread or file to give; the signals then do what they always do.
+pub fn listen(mut heard: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let (caught, are_caught) = sync_channel(1);
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            runtime.block_on(async move {
+                let mut signals = Signals::catch();
+                // Whoever asked waits for this.
+                caught.send(()).ok();
+                loop {
+                    heard(signals.next().await);
+                }
+            });
+        })?;
+    are_caught
+        .recv()
+        .map_err(|_| io::Error::other("the thread for signals ended"))
+}
+
+/// The signals, caught.
+struct Signals {
     hangup: Option<Signal>,
+    interrupt: Option<Signal>,
+    quit: Option<Signal>,
+    terminate: Option<Signal>,
 }
 
 impl Signals {
-    /// Begins to listen; from then on these signals no longer end the process by themselves.
-    pub(crate) fn listen() -> Self {
+    fn catch() -> Self {
         let ignored = ignored_signals();
-        let heard = |kind: SignalKind| {
+        let caught = |kind: SignalKind| {
             let bit = 1_u64 << (kind.as_raw_value() - 1);
             if ignored & bit != 0 {
                 return None;
@@ -30,30 +64,22 @@ impl Signals {
                 .ok()
         };
         Self {
-            interrupt: heard(SignalKind::interrupt()),
-            terminate: heard(SignalKind::terminate()),
-            hangup: heard(SignalKind::hangup()),
+            hangup: caught(SignalKind::hangup()),
+            interrupt: caught(SignalKind::interrupt()),
+            quit: caught(SignalKind::quit()),
+            terminate: caught(SignalKind::terminate()),
         }
     }
 
-    /// Hears nothing; for tests that must not react to another test's signal.
-    #[cfg(test)]
-    pub(crate) fn deaf() -> Self {
-        Self {
-            interrupt: None,
-            terminate: None,
-            hangup: None,
-        }
-    }
-
-    /// Waits for the next signal.
-    pub(crate) async fn next(&mut self) -> Interrupt {
+    /// Waits for the next signal and returns its number.
+    async fn next(&mut self) -> i32 {
         let kind = tokio::select! {
-            () = heard(&mut self.interrupt) => SignalKind::interrupt(),
-            () = heard(&mut self.terminate) => SignalKind::terminate(),
             () = heard(&mut self.hangup) => SignalKind::hangup(),
+            () = heard(&mut self.interrupt) => SignalKind::interrupt(),
+            () = heard(&mut self.quit) => SignalKind::quit(),
+            () = heard(&mut self.terminate) => SignalKind::terminate(),
         };
-        Interrupt::Signal(kind.as_raw_value())
+        kind.as_raw_value()
     }
 }
 
@@ -80,12 +106,13 @@ fn parse_ignored(status: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// Held by tests that listen to or send real signals: signals reach the whole process.
-#[cfg(test)]
-pub(crate) static REAL_SIGNALS: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use rustix::process::{Signal, getpid, kill_process};
+
     use super::*;
 
     #[test]
@@ -97,21 +124,20 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_arrives_with_its_number() {
-        if ignored_signals() & 1 != 0 {
-            return; // The tests run under nohup.
+    fn every_signal_arrives_with_its_number() {
+        let ignored = ignored_signals();
+        let (sender, numbers) = channel();
+        listen(move |number| sender.send(number).unwrap_or_default()).unwrap();
+        for signal in [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM] {
+            let number = signal.as_raw();
+            if ignored >> (number - 1) & 1 == 1 {
+                continue; // The tests run under nohup, or in the background.
+            }
+            for _ in 0..2 {
+                kill_process(getpid(), signal).unwrap();
+                let heard = numbers.recv_timeout(Duration::from_secs(60));
+                assert_eq!(heard, Ok(number));
+            }
         }
-        let _alone = REAL_SIGNALS.lock();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let heard = runtime.block_on(async {
-            let mut signals = Signals::listen();
-            let this = rustix::process::getpid();
-            rustix::process::kill_process(this, rustix::process::Signal::HUP).unwrap();
-            signals.next().await
-        });
-        assert_eq!(heard, Interrupt::Signal(1));
     }
 }

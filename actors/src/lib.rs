@@ -15,17 +15,17 @@ use actix::{Actor, System};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-use crate::interrupt::Signals;
 use crate::messages::{Interrupted, Start};
 use crate::model::{ErrorCode, Failure, Reason};
 use crate::plan::RunPlan;
 use crate::sink::{
-    Interrupt, InterruptReceiver, Publisher, RunFailure, RunOutcome, SinkSet, panic_message,
+    InterruptReceiver, Publisher, RunFailure, RunOutcome, SinkSet, panic_message,
 };
 use crate::supervisor::{Supervisor, internal_error};
 
 pub mod answer;
 pub mod engine;
+pub mod interrupt;
 pub mod model;
 pub mod plan;
 pub mod prompt;
@@ -35,7 +35,6 @@ pub mod source;
 mod aggregator;
 mod attempt;
 mod conclude;
-mod interrupt;
 mod lane;
 mod messages;
 mod process;
@@ -54,9 +53,9 @@ mod tests;
 /// Runs a plan to its outcome: the only door into the actors.
 ///
 /// Events go to `sinks` as they happen; handing them the outcome ([`SinkSet::finish`]) is the
-/// caller's part. SIGINT, SIGTERM and SIGHUP are caught from here on, also after the return. When
-/// this returns, no child is left. Work on a thread that does not give up when it is told to may
-/// still go on, so the caller should end the program with `process::exit`.
+/// caller's part, and so is hearing of signals ([`interrupt::listen`]): they come through
+/// `interrupts`. When this returns, no child is left. Work on a thread that does not give up when
+/// it is told to may still go on, so the caller should end the program with `process::exit`.
 pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> RunOutcome {
     let plan = Arc::new(plan);
     // One thread and one arbiter: every actor sees the same order of events, and stopping leaves
@@ -72,12 +71,7 @@ pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> Run
     let publisher = sinks.publisher();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let system = System::with_tokio_rt(|| shared);
-        system.block_on(supervise(
-            Arc::clone(&plan),
-            publisher,
-            interrupts,
-            Signals::listen,
-        ))
+        system.block_on(supervise(Arc::clone(&plan), publisher, interrupts))
     }));
     // Dropping a runtime waits for its blocking threads, and one may hang in foreign code.
     if let Some(runtime) = Arc::into_inner(runtime) {
@@ -94,21 +88,18 @@ async fn supervise(
     plan: Arc<RunPlan>,
     publisher: Publisher,
     mut interrupts: InterruptReceiver,
-    listen: impl FnOnce() -> Signals,
 ) -> RunOutcome {
-    let mut signals = listen();
     spawn_blocking(run_dir::sweep_stale);
     let (done, mut outcome) = oneshot::channel();
     let supervisor = Supervisor::new(Arc::clone(&plan), publisher).start();
     supervisor.do_send(Start(done));
     loop {
-        let interrupt: Interrupt = tokio::select! {
+        let interrupt = tokio::select! {
             outcome = &mut outcome => {
                 // No answer means that the supervisor is dead.
                 return outcome.unwrap_or_else(|_| internal_error(&plan));
             }
             Some(interrupt) = interrupts.recv() => interrupt,
-            interrupt = signals.next() => interrupt,
         };
         supervisor.do_send(Interrupted(interrupt));
     }

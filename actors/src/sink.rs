@@ -16,7 +16,7 @@ use crate::model::{Failure, Frame, Reason, RunArtifact};
 
 /// How long an interrupted run waits for its sinks. A reader that stalls must not keep a program
 /// alive that was told to end.
-const PATIENCE_AFTER_INTERRUPT: Duration = Duration::from_secs(1);
+pub const PATIENCE_AFTER_INTERRUPT: Duration = Duration::from_secs(1);
 
 /// One consumer of a run.
 pub trait Sink: Send {
@@ -77,6 +77,20 @@ pub enum Interrupt {
     Signal(i32),
     /// Nobody reads the output any more, or it is full.
     OutputClosed,
+}
+
+impl Interrupt {
+    /// Returns the failure of a program that was ended by it.
+    pub fn failure(self) -> Failure {
+        crate::conclude::interrupted(self)
+    }
+}
+
+impl RunOutcome {
+    /// Whether the run was ended from outside.
+    pub fn was_interrupted(&self) -> bool {
+        matches!(self, Self::Failed(failed) if failed.failure.reason == Some(Reason::Interrupted))
+    }
 }
 
 /// Sends [`Interrupt`]s to a run, from any thread.
@@ -164,7 +178,7 @@ impl SinkSet {
     pub fn finish(self, outcome: &RunOutcome) -> io::Result<()> {
         let outcome = Arc::new(outcome.clone());
         self.publisher.send(&Delivery::Finish(Arc::clone(&outcome)));
-        let patience = was_interrupted(&outcome).then_some(PATIENCE_AFTER_INTERRUPT);
+        let patience = outcome.was_interrupted().then_some(PATIENCE_AFTER_INTERRUPT);
         let mut first = Ok(());
         for SinkThread { ended, thread } in self.threads {
             let result = match patience {
@@ -203,10 +217,6 @@ impl Publisher {
             drop(queue.send(delivery.clone()));
         }
     }
-}
-
-fn was_interrupted(outcome: &RunOutcome) -> bool {
-    matches!(outcome, RunOutcome::Failed(failed) if failed.failure.reason == Some(Reason::Interrupted))
 }
 
 /// Runs one sink until the outcome arrives or the run is dropped.

@@ -10,7 +10,6 @@ use std::time::Duration;
 use crate::engine::{
     Action, Answer, Captured, CommandSpec, Dialogue, Preflight, PreflightPass, Start,
 };
-use crate::interrupt::{REAL_SIGNALS, Signals};
 use crate::model::{
     ErrorCode, Failure, Frame, Reason, ReviewArtifact, ReviewEvent, ReviewerEntry, RunArtifact,
     TrustReason,
@@ -104,7 +103,7 @@ async fn review_watched(
         watch: Box::new(move |frame| watch(frame, &sender)),
     };
     let sinks = SinkSet::spawn(vec![Box::new(recorder)], interrupts);
-    let run = crate::supervise(Arc::new(plan), sinks.publisher(), receiver, Signals::deaf);
+    let run = crate::supervise(Arc::new(plan), sinks.publisher(), receiver);
     // Not a timer of the runtime: some tests stop its clock.
     let outcome = run.await;
     drop(sinks.finish(&outcome));
@@ -492,7 +491,6 @@ async fn a_closed_output_ends_the_run() {
 
 #[test]
 fn the_door_runs_a_system_and_does_not_wait_for_hung_work() {
-    let _quiet = REAL_SIGNALS.lock();
     let (_hold, gate) = mpsc::channel::<()>();
     let gate = Mutex::new(gate);
     let hung = TestEngine::working(move |_| {

@@ -138,6 +138,10 @@ pub(super) struct Review {
     #[command(flatten)]
     pub(super) output: Output,
 
+    /// With --ndjson, tell signs of life of the reviewers too (reviewer_progress)
+    #[arg(long)]
+    pub(super) progress: bool,
+
     /// Also write the artifact to a file, whole or not at all
     #[arg(long, value_name = "PATH")]
     pub(super) out: Option<PathBuf>,

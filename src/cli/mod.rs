@@ -3,16 +3,19 @@
 //! These types hold what was typed and nothing else; [`crate::plan`] decides what it means.
 
 mod args;
+mod ending;
 mod journal;
 mod review;
 mod reviewers;
 mod show;
+mod words;
 
 pub use reviewers::{ListedConfig, ListedOverlay, ListedReviewer, ReviewerList, list_reviewers};
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -22,30 +25,45 @@ use crate::env::Environment;
 use crate::exit;
 use crate::sinks::{OutputMode, Redactor, output};
 use args::{Cli, Command, ReviewCommand};
+use ending::Ending;
 
 /// Runs the command line and returns the exit code.
+///
+/// A signal may end the process before this returns.
 pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
+    let ending = Ending::listen(&args, env);
     let mut command = Cli::command();
     let parsed = command.try_get_matches_from_mut(&args).and_then(|matches| {
         show::refuse_review_flags(&mut command, &matches)?;
         Cli::from_arg_matches(&matches)
     });
     match parsed {
-        Ok(cli) => run(cli, env),
-        Err(error) => report_usage(&error, &args, env),
+        Ok(cli) => run(cli, env, &ending),
+        Err(error) => {
+            ending.tell();
+            report_usage(&error, &args, env)
+        }
     }
 }
 
-fn run(cli: Cli, env: &Environment) -> u8 {
+fn run(cli: Cli, env: &Environment, ending: &Arc<Ending>) -> u8 {
     match cli.command {
-        None => print(&Cli::command().render_long_help().to_string()),
+        None => {
+            ending.tell();
+            print_help(&Cli::command().render_long_help().to_string())
+        }
         Some(Command::Review(review)) => match &review.command {
-            None => review::run(&review, env),
-            Some(ReviewCommand::Show(show)) => show::run(&review.output, show, env),
+            None => review::run(&review, env, ending),
+            Some(ReviewCommand::Show(show)) => show::run(&review.output, show, env, ending),
         },
-        Some(Command::Reviewers(reviewers)) => reviewers::run(&reviewers, env),
+        Some(Command::Reviewers(reviewers)) => reviewers::run(&reviewers, env, ending),
     }
+}
+
+/// Prints a help text, which clap ends without a line end.
+fn print_help(text: &str) -> u8 {
+    print(&format!("{}\n", text.trim_end()))
 }
 
 /// Prints text of diffwarden's own making. Nobody reading it is a normal end.
@@ -67,11 +85,15 @@ fn end_of_output(printed: io::Result<()>, code: u8) -> u8 {
 
 /// Reports a failure in the form of an output mode, and in words on stderr.
 fn report(failure: &Failure, mode: OutputMode, redactor: &Redactor) -> u8 {
+    end_of_output(tell_failure(failure, mode, redactor), failure.exit_code())
+}
+
+fn tell_failure(failure: &Failure, mode: OutputMode, redactor: &Redactor) -> io::Result<()> {
     let printed = output::print_error(mode, failure, redactor);
     if matches!(mode, OutputMode::Json | OutputMode::Ndjson) {
         note_failure(failure, redactor);
     }
-    end_of_output(printed, failure.exit_code())
+    printed
 }
 
 /// Says on stderr what went wrong, for whoever watches a program that reads JSON. That nobody
@@ -102,21 +124,16 @@ fn report_usage(error: &clap::Error, args: &[OsString], env: &Environment) -> u8
         return print(concat!(env!("CARGO_PKG_VERSION"), "\n"));
     }
     if !error.use_stderr() {
-        return print(&error.to_string());
+        return print_help(&error.to_string());
     }
     let failure = not_built(error).unwrap_or_else(|| {
         let text = error.to_string();
         let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
         Failure::new(ErrorCode::InvalidCli, message)
     });
-    // The flags could not be parsed, so whether the caller reads JSON is read from the raw words.
-    let asked = |flag: &str| args.iter().any(|arg| arg == flag);
-    let mode = match (asked("--ndjson"), asked("--json")) {
-        (true, _) => OutputMode::Ndjson,
-        (_, true) => OutputMode::Json,
-        _ => OutputMode::Human,
-    };
-    report(&failure, mode, &Redactor::new(env))
+    // Whatever fails, an older artifact must go.
+    ending::abandon(words::out(args).as_ref());
+    report(&failure, words::mode(args), &Redactor::new(env))
 }
 
 /// Commands that the specification has and this version lacks.

@@ -7,6 +7,7 @@ use diffwarden_actors::plan::RunPlan;
 use diffwarden_actors::sink::{RunOutcome, SinkSet, interrupt_channel};
 
 use super::args::Review;
+use super::ending::Ending;
 use super::journal::Journal;
 use super::{end_of_output, note_failure, report, working_folder};
 use crate::artifact::{OutFile, write_artifact};
@@ -18,13 +19,16 @@ use crate::sinks::output::{self, Stderr, Stdout};
 use crate::sinks::{OutputMode, Redactor, SinkOptions, sink_for};
 
 /// Runs a review and returns the exit code.
-pub(super) fn run(args: &Review, env: &Environment) -> u8 {
+pub(super) fn run(args: &Review, env: &Environment, ending: &Arc<Ending>) -> u8 {
     let mode = args.output.mode();
     let redactor = Arc::new(Redactor::new(env));
     warm_up(&redactor);
     let prepared = match Prepared::from_args(args, env) {
         Ok(prepared) => prepared,
-        Err(failure) => return report(&failure, mode, &redactor),
+        Err(failure) => {
+            ending.tell();
+            return report(&failure, mode, &redactor);
+        }
     };
     let options = SinkOptions {
         mode,
@@ -33,8 +37,10 @@ pub(super) fn run(args: &Review, env: &Environment) -> u8 {
         redactor: Arc::clone(&redactor),
     };
     let (interrupts, interrupted) = interrupt_channel();
+    ending.run_begins(interrupts.clone());
     let sinks = SinkSet::spawn(vec![sink_for(options, Stdout, Stderr)], interrupts);
     let outcome = diffwarden_actors::run(prepared.plan, &sinks, interrupted);
+    ending.run_ended(&outcome);
 
     // Files are written before the last frame, so whoever reads that frame finds them.
     let written = write_out(prepared.out, &outcome, &redactor);
@@ -68,7 +74,7 @@ impl Prepared {
         let out = args.out.as_deref().map(OutFile::prepare).transpose();
         let gates = Gates::parse(args)?;
         let out = out?;
-        let planned = plan_run(&request(args)?, env)?;
+        let planned = plan_run(&request(args, out.as_ref())?, env)?;
         let journal = Journal::prepare(args, &planned.setting, env)?;
         Ok(Self {
             gates,
@@ -110,7 +116,7 @@ fn write_out(
     }
 }
 
-fn request(args: &Review) -> Result<Request, Failure> {
+fn request(args: &Review, out: Option<&OutFile>) -> Result<Request, Failure> {
     Ok(Request {
         cwd: working_folder(args.cwd.as_deref())?,
         target: args.target.clone(),
@@ -131,6 +137,8 @@ fn request(args: &Review) -> Result<Request, Failure> {
         jobs: args.jobs.map(usize::from),
         max_time: args.max_time.clone(),
         strict: args.strict,
+        progress: args.progress,
+        exclude: out.and_then(OutFile::old_artifact),
     })
 }
 

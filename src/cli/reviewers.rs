@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::{Reviewers, ReviewersCommand, ReviewersList};
+use super::ending::Ending;
 use super::{end_of_output, report, working_folder};
 use crate::config::{self, ConfigFile, ConfiguredReviewer, LoadedConfig};
 use crate::env::Environment;
@@ -83,7 +84,7 @@ pub struct ListedReviewer {
 }
 
 /// Answers `diffwarden reviewers`.
-pub(super) fn run(args: &Reviewers, env: &Environment) -> u8 {
+pub(super) fn run(args: &Reviewers, env: &Environment, ending: &Ending) -> u8 {
     let ReviewersCommand::List(args) = &args.command;
     let redactor = Redactor::new(env);
     let mode = if args.json {
@@ -91,7 +92,9 @@ pub(super) fn run(args: &Reviewers, env: &Environment) -> u8 {
     } else {
         OutputMode::Human
     };
-    match load(args, env) {
+    let loaded = load(args, env);
+    ending.tell();
+    match loaded {
         Ok(loaded) => {
             let list = list_reviewers(&loaded);
             let printed = if args.json {

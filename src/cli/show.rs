@@ -6,6 +6,7 @@ use clap::{ArgMatches, Command};
 use diffwarden_actors::model::{ErrorCode, Failure};
 
 use super::args::{Output, Show};
+use super::ending::Ending;
 use super::{end_of_output, report};
 use crate::artifact::read_artifact;
 use crate::env::Environment;
@@ -14,14 +15,19 @@ use crate::sinks::{OutputMode, Redactor, output, render_artifact};
 
 /// Shows a saved artifact and returns the exit code. `before` holds the mode flags that stand in
 /// front of `show`.
-pub(super) fn run(before: &Output, show: &Show, env: &Environment) -> u8 {
+pub(super) fn run(before: &Output, show: &Show, env: &Environment, ending: &Ending) -> u8 {
     let redactor = Redactor::new(env);
     let asked = [before.chosen(), show.output.chosen()];
     let mode = match choose_mode(asked) {
         Ok(mode) => mode,
-        Err(failure) => return report(&failure, mode_of_errors(asked), &redactor),
+        Err(failure) => {
+            ending.tell();
+            return report(&failure, mode_of_errors(asked), &redactor);
+        }
     };
-    match read_artifact(&show.path) {
+    let read = read_artifact(&show.path);
+    ending.tell();
+    match read {
         Ok(artifact) => {
             let style = output::stdout_style(env);
             let text = render_artifact(&artifact, mode, style, &redactor);

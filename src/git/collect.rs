@@ -1,10 +1,13 @@
 //! Collecting a change: who makes the patch, and what the other one is for.
 
+use std::os::unix::ffi::OsStrExt as _;
+
 use diffwarden_actors::model::{Failure, FilePatch, RepoPath, TrustReason};
 
 use super::filters::mentions;
 use super::limits::Budget;
 use super::repository::{Repository, missing_git};
+use super::resolve::ResolveOptions;
 use super::untracked::read_untracked;
 use super::work_tree::{Collected, Look, unreadable_tree};
 
@@ -28,6 +31,7 @@ impl Repository {
     pub(super) fn work_tree_draft(
         &self,
         base: Option<&str>,
+        options: &ResolveOptions,
         budget: &mut Budget,
     ) -> Result<Draft, Failure> {
         let (collected, warning) = match (&self.git, &self.library) {
@@ -46,6 +50,9 @@ impl Repository {
             mut files,
             untracked,
         } = collected;
+        let untracked = untracked
+            .into_iter()
+            .filter(|path| !self.is_excluded(path, options));
         let added = read_untracked(&self.root, untracked, budget);
         files.extend(added.map_err(|error| unreadable_tree(&self.root, &error))?);
         Ok(Draft {
@@ -125,11 +132,26 @@ impl Repository {
     }
 
     /// Returns the paths that differ from HEAD, untracked ones included.
-    pub(super) fn dirty_paths(&self, check: DirtyCheck) -> Result<Vec<RepoPath>, Failure> {
+    pub(super) fn dirty_paths(
+        &self,
+        check: DirtyCheck,
+        options: &ResolveOptions,
+    ) -> Result<Vec<RepoPath>, Failure> {
         let Collected { files, untracked } = self.changes(check)?;
         let changed = files.iter().map(|file| file.path().clone());
+        let untracked = untracked
+            .into_iter()
+            .filter(|path| !self.is_excluded(path, options));
         let mut paths: Vec<_> = changed.chain(untracked).collect();
         paths.dedup();
         Ok(paths)
+    }
+
+    /// Whether an untracked path is the one that is to be left out.
+    fn is_excluded(&self, path: &RepoPath, options: &ResolveOptions) -> bool {
+        let excluded = options.exclude.as_deref();
+        excluded
+            .and_then(|excluded| excluded.strip_prefix(&self.root).ok())
+            .is_some_and(|excluded| excluded.as_os_str().as_bytes() == path.as_bytes())
     }
 }

@@ -10,11 +10,12 @@ use std::io::{BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
 
+use super::child::GroupChild;
 use crate::env::Environment;
 
 /// Settings for every call. Given on the command line they win over every file and over
@@ -182,11 +183,12 @@ impl Git {
         &self,
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<Running, Failure> {
-        let mut child = self.command().args(arguments).spawn().map_err(|error| {
+        let mut command = self.command();
+        let mut child = GroupChild::spawn(command.args(arguments)).map_err(|error| {
             environment_failure(format!("cannot run `{}`: {error}", self.program.display()))
         })?;
-        let stdout = child.stdout.take();
-        let message = child.stderr.take().map(|mut stderr| {
+        let stdout = child.take_stdout();
+        let message = child.take_stderr().map(|mut stderr| {
             std::thread::spawn(move || {
                 let mut message = Vec::new();
                 // What cannot be read of a message is missing from it, which is all it can do.
@@ -218,9 +220,9 @@ impl Git {
     }
 }
 
-/// A running git.
+/// A running git. Dropping it ends it: a git that is given up on must not live on.
 pub(super) struct Running {
-    child: Child,
+    child: GroupChild,
     stdout: Option<BufReader<ChildStdout>>,
     message: Option<JoinHandle<Vec<u8>>>,
 }
@@ -269,15 +271,6 @@ impl Running {
                 .trim()
                 .to_owned(),
         })
-    }
-}
-
-impl Drop for Running {
-    /// A git that is given up on must not live on. After [`Running::finish`] it has ended, and
-    /// both calls find nothing to do.
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod base;
 mod block;
+mod child;
 mod collect;
 mod executable;
 mod files;
@@ -34,6 +35,7 @@ mod unread;
 mod untracked;
 mod work_tree;
 
+pub use child::end_all;
 pub use limits::ReadLimits;
 pub use parse::{ParseError, parse_patch};
 pub use repository::Repository;

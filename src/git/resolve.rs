@@ -1,6 +1,7 @@
 //! From a typed target to the resolved target and everything that belongs to it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use diffwarden_actors::model::{
@@ -21,10 +22,13 @@ use super::unread;
 const UNCOMMITTED_COMMAND: &str = "git diff --staged && git diff && git ls-files --others --exclude-standard --exclude='.diffwarden/reports/**'";
 
 /// How a target is resolved.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ResolveOptions {
     /// Adds what is not committed to a `base:` target.
     pub include_uncommitted: bool,
+    /// A file, absolute and without links, that is no part of a change as long as git does not
+    /// know it: the artifact of an earlier run, which this one replaces.
+    pub exclude: Option<PathBuf>,
     /// How much is read.
     pub limits: ReadLimits,
 }
@@ -86,7 +90,7 @@ impl Repository {
     fn resolve_uncommitted(&self, options: &ResolveOptions) -> Result<Resolved, Failure> {
         let head = self.history()?.head()?;
         let mut budget = Budget::new(&options.limits);
-        let draft = self.work_tree_draft(head.as_deref(), &mut budget)?;
+        let draft = self.work_tree_draft(head.as_deref(), options, &mut budget)?;
         let mut target = self.target(TargetKind::Uncommitted, UNCOMMITTED_COMMAND);
         target.head_sha = head;
         target.changed_files = sorted_names(&draft.files);
@@ -109,7 +113,7 @@ impl Repository {
         let mut draft;
         let mut target = self.target(TargetKind::Base, "");
         let source: Arc<dyn SourceReader> = if options.include_uncommitted {
-            draft = self.work_tree_draft(Some(&base), &mut budget)?;
+            draft = self.work_tree_draft(Some(&base), options, &mut budget)?;
             target.diff_command = format!(
                 "git diff {base} && git ls-files --others --exclude-standard --exclude='.diffwarden/reports/**'"
             );
@@ -120,7 +124,7 @@ impl Repository {
             draft = self.commit_draft(Some(&base), &head, &mut budget)?;
             target.diff_command = format!("git diff {base} HEAD");
             target.changed_files = names(&draft.files);
-            let dirty = self.dirty_paths(check)?;
+            let dirty = self.dirty_paths(check, options)?;
             if !dirty.is_empty() {
                 draft.warnings.push(left_out(&dirty));
                 draft.doubts.push(TrustReason::TreeDiffers);
@@ -153,7 +157,7 @@ impl Repository {
             .transpose()?;
         let mut draft = self.commit_draft(parent.as_deref(), &commit, &mut budget)?;
         let is_there = match check {
-            Some(check) => self.dirty_paths(check)?.is_empty(),
+            Some(check) => self.dirty_paths(check, options)?.is_empty(),
             None => false,
         };
         if !is_there {

@@ -13,7 +13,7 @@ use super::error_text::people_text;
 use super::findings::{FindingView, integrity_views};
 use super::foreign::Foreign;
 use super::lanes::{LaneEnding, LaneView, asked_in};
-use super::output::write_all;
+use super::output::{is_closed, write_all};
 use super::progress::{event_text, title_lines};
 use super::redact::Redactor;
 use super::style::{Role, Style};
@@ -26,6 +26,8 @@ pub(super) struct HumanSink<O, E> {
     err: E,
     style: Style,
     redactor: Arc<Redactor>,
+    /// Whether nobody reads standard output any more.
+    is_closed: bool,
 }
 
 impl<O, E> HumanSink<O, E> {
@@ -35,15 +37,26 @@ impl<O, E> HumanSink<O, E> {
             err,
             style,
             redactor,
+            is_closed: false,
         }
     }
 }
 
 impl<O: Write + Send, E: Write + Send> Sink for HumanSink<O, E> {
     fn event(&mut self, frame: &Frame) -> io::Result<()> {
-        match event_text(frame, self.style, Foreign(&self.redactor)) {
-            Some(text) => write_all(&mut self.out, &text),
-            None => Ok(()),
+        if self.is_closed {
+            return Ok(());
+        }
+        let text = event_text(frame, self.style, Foreign(&self.redactor));
+        let written = text.map_or(Ok(()), |text| write_all(&mut self.out, &text));
+        match written {
+            // Somebody who has seen enough (`| head -1`) does not end the review, whose exit code
+            // others wait for.
+            Err(error) if is_closed(&error) => {
+                self.is_closed = true;
+                Ok(())
+            }
+            written => written,
         }
     }
 

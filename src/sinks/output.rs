@@ -132,6 +132,16 @@ pub fn print_error(mode: OutputMode, failure: &Failure, redactor: &Redactor) -> 
     }
 }
 
+/// Ends the process, whatever its other threads do: what they have said is said, and they may
+/// wait for readers that never come.
+pub(crate) fn end(code: u8) -> ! {
+    #[expect(
+        clippy::exit,
+        reason = "a signal ends the program while its main thread may be waiting"
+    )]
+    std::process::exit(i32::from(code))
+}
+
 /// Writes a whole text and flushes it.
 pub(super) fn write_all(out: &mut impl Write, text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes())?;

@@ -145,12 +145,15 @@ fn a_closed_output_is_told() {
             Ok(())
         }
     }
-    for mode in [OutputMode::Human, OutputMode::Ndjson] {
-        let mut sink = sink_for(options(mode), Closed, io::sink());
-        let error = sink.event(&frames()[0]).unwrap_err();
-        assert!(output::is_closed(&error));
+    let mut stream = sink_for(options(OutputMode::Ndjson), Closed, io::sink());
+    let error = stream.event(&frames()[0]).unwrap_err();
+    assert!(output::is_closed(&error));
+    // People who close the pipe early do not end the review.
+    let mut people = sink_for(options(OutputMode::Human), Closed, io::sink());
+    for frame in frames() {
+        people.event(&frame).unwrap();
     }
-    for mode in [OutputMode::Agent, OutputMode::Json] {
+    for mode in [OutputMode::Human, OutputMode::Agent, OutputMode::Json] {
         let sink = sink_for(options(mode), Closed, io::sink());
         let outcome = finished(partial());
         assert!(output::is_closed(&sink.finish(&outcome).unwrap_err()));
