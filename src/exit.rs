@@ -14,5 +14,7 @@ pub const STRICT: u8 = 4;
 pub const HANGUP: u8 = 129;
 /// The run was ended by SIGINT.
 pub const INTERRUPTED: u8 = 130;
+/// The run was ended by SIGQUIT.
+pub const QUIT: u8 = 131;
 /// The run was ended by SIGTERM.
 pub const TERMINATED: u8 = 143;

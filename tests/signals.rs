@@ -82,9 +82,9 @@ impl Drop for Running<'_> {
 }
 
 /// Undoes what a test run that was put into the background inherits: shells start such programs
-/// with SIGINT ignored, `nohup` with SIGHUP ignored, and diffwarden leaves an ignored signal alone.
+/// with SIGINT and SIGQUIT ignored, `nohup` with SIGHUP ignored, and diffwarden leaves an ignored signal alone.
 fn with_default_signals(command: Command) -> Command {
-    const SIGNALS: [Signal; 3] = [Signal::HUP, Signal::INT, Signal::TERM];
+    const SIGNALS: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
         .lines()
@@ -97,7 +97,7 @@ fn with_default_signals(command: Command) -> Command {
     }
     let mut wrapped = Command::new("env");
     wrapped
-        .arg("--default-signal=HUP,INT,TERM")
+        .arg("--default-signal=HUP,INT,QUIT,TERM")
         .arg(command.get_program())
         .args(command.get_args())
         .env_clear()
@@ -135,7 +135,12 @@ fn terminal_frames(frames: &[Value]) -> Vec<&Value> {
 
 #[test]
 fn a_signal_ends_the_run_with_everything_it_started() {
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+    for (signal, code) in [
+        (Signal::INT, 130),
+        (Signal::TERM, 143),
+        (Signal::HUP, 129),
+        (Signal::QUIT, 131),
+    ] {
         let environment = stubborn();
         let out = environment.path("review.json");
         let out_text = out.to_str().expect("a UTF-8 path");

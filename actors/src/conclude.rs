@@ -145,6 +145,7 @@ pub(crate) fn interrupted(interrupt: Interrupt) -> Failure {
             let name = match number {
                 1 => "SIGHUP".to_owned(),
                 2 => "SIGINT".to_owned(),
+                3 => "SIGQUIT".to_owned(),
                 15 => "SIGTERM".to_owned(),
                 other => format!("signal {other}"),
             };

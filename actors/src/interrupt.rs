@@ -6,7 +6,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::sink::Interrupt;
 
-/// Listens to SIGINT, SIGTERM and SIGHUP.
+/// Listens to SIGINT, SIGTERM, SIGHUP and SIGQUIT. The last one (Ctrl-\) would otherwise end
+/// diffwarden alone and leave its engines behind, because they lead sessions of their own.
 ///
 /// A signal that was ignored when diffwarden started (`nohup`, a background job of a script) stays
 /// ignored.
@@ -14,6 +15,7 @@ pub(crate) struct Signals {
     interrupt: Option<Signal>,
     terminate: Option<Signal>,
     hangup: Option<Signal>,
+    quit: Option<Signal>,
 }
 
 impl Signals {
@@ -33,6 +35,7 @@ impl Signals {
             interrupt: heard(SignalKind::interrupt()),
             terminate: heard(SignalKind::terminate()),
             hangup: heard(SignalKind::hangup()),
+            quit: heard(SignalKind::quit()),
         }
     }
 
@@ -43,6 +46,7 @@ impl Signals {
             interrupt: None,
             terminate: None,
             hangup: None,
+            quit: None,
         }
     }
 
@@ -52,6 +56,7 @@ impl Signals {
             () = heard(&mut self.interrupt) => SignalKind::interrupt(),
             () = heard(&mut self.terminate) => SignalKind::terminate(),
             () = heard(&mut self.hangup) => SignalKind::hangup(),
+            () = heard(&mut self.quit) => SignalKind::quit(),
         };
         Interrupt::Signal(kind.as_raw_value())
     }
@@ -98,8 +103,8 @@ mod tests {
 
     #[test]
     fn a_signal_arrives_with_its_number() {
-        if ignored_signals() & 1 != 0 {
-            return; // The tests run under nohup.
+        if ignored_signals() & 0b101 != 0 {
+            return; // The tests run under nohup, or in the background of a script.
         }
         let _alone = REAL_SIGNALS.lock();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -109,9 +114,13 @@ mod tests {
         let heard = runtime.block_on(async {
             let mut signals = Signals::listen();
             let this = rustix::process::getpid();
-            rustix::process::kill_process(this, rustix::process::Signal::HUP).unwrap();
-            signals.next().await
+            let mut heard = Vec::new();
+            for sent in [rustix::process::Signal::HUP, rustix::process::Signal::QUIT] {
+                rustix::process::kill_process(this, sent).unwrap();
+                heard.push(signals.next().await);
+            }
+            heard
         });
-        assert_eq!(heard, Interrupt::Signal(1));
+        assert_eq!(heard, [Interrupt::Signal(1), Interrupt::Signal(3)]);
     }
 }

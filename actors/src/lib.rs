@@ -29,6 +29,7 @@ pub mod engine;
 pub mod model;
 pub mod plan;
 pub mod prompt;
+pub mod search_path;
 pub mod sink;
 pub mod source;
 
@@ -54,8 +55,8 @@ mod tests;
 /// Runs a plan to its outcome: the only door into the actors.
 ///
 /// Events go to `sinks` as they happen; handing them the outcome ([`SinkSet::finish`]) is the
-/// caller's part. SIGINT, SIGTERM and SIGHUP are caught from here on, also after the return. When
-/// this returns, no child is left. Work on a thread that does not give up when it is told to may
+/// caller's part. SIGINT, SIGTERM, SIGHUP and SIGQUIT are caught from here on, also after the
+/// return. When this returns, no child is left. Work on a thread that does not give up when it is told to may
 /// still go on, so the caller should end the program with `process::exit`.
 pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> RunOutcome {
     let plan = Arc::new(plan);

@@ -211,6 +211,7 @@ fn strict_mode_refuses_unread_answers_before_bad_locations() {
 fn an_interrupt_wins_over_everything() {
     let cases = [
         (Interrupt::Signal(2), 130, "SIGINT"),
+        (Interrupt::Signal(3), 131, "SIGQUIT"),
         (Interrupt::Signal(15), 143, "SIGTERM"),
         (Interrupt::Signal(1), 129, "SIGHUP"),
         (Interrupt::OutputClosed, 3, "output"),
