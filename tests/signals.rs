@@ -97,7 +97,12 @@ fn stubborn() -> TestEnvironment {
 
 #[test]
 fn a_signal_ends_the_run_with_everything_it_started() {
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+    for (signal, code) in [
+        (Signal::INT, 130),
+        (Signal::TERM, 143),
+        (Signal::HUP, 129),
+        (Signal::QUIT, 131),
+    ] {
         let environment = stubborn();
         let out = environment.path("review.json");
         let out_text = out.to_str().expect("a UTF-8 path");

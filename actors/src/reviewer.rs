@@ -107,6 +107,7 @@ impl Handler<Review> for Reviewer {
                 deadline: own_end.into_iter().chain(self.shared.deadline).min(),
                 grace: self.plan.policy.grace,
                 max_output: self.plan.policy.max_output,
+                repo_root: self.plan.scope.repo_root.as_path().into(),
             },
         };
         Box::pin(session.run().into_actor(self))

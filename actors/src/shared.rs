@@ -95,6 +95,7 @@ mod tests {
             deadline: Some(Instant::now() + Duration::from_secs(seconds)),
             grace: Duration::ZERO,
             max_output: 0,
+            repo_root: std::path::Path::new("/no/such/repo").into(),
         }
     }
 

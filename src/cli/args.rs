@@ -53,8 +53,8 @@ Exit codes:
   2  the command line or the configuration is wrong; nothing was run
   3  no review could be made
   4  --strict: an answer could not be read, or points outside the change
-  129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM; the first asks the reviewers to end, a
-     second one ends them at once. What had finished goes to the file of --out
+  129, 130, 131, 143  ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM; the first asks the reviewers to
+     end, a second one ends them at once. What had finished goes to the file of --out
 
 Errors are told on stderr. With --json they are also one JSON object on stdout,
 with --ndjson the last frame on stdout.

@@ -76,13 +76,7 @@ impl Repository {
             // partial clone left out fail half way: git deals with both.
             if mentions(
                 &self.configurations(),
-                &[
-                    "binary",
-                    "funcname",
-                    "include",
-                    "promisor",
-                    "partialclone",
-                ],
+                &["binary", "funcname", "include", "promisor", "partialclone"],
             ) {
                 "its configuration has settings that only git follows".clone_into(&mut reason);
             } else {

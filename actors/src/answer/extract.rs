@@ -5,12 +5,15 @@
 //! comes earlier is an echoed example or a draft. Broken JSON is not repaired; guessing what a
 //! model meant could drop a finding.
 //!
+//! The types that an object is read into also refuse a key that stands twice.
+//!
 //! The search costs time in proportion to the text, whatever the text is. A start is only tried
 //! when one of the result's own keys follows it, and the types it is read into refuse such a start
 //! anywhere inside themselves, so no byte is read by more than a few attempts.
 
-use serde_json::{Deserializer, Value};
+use serde_json::Deserializer;
 
+use super::json::{JsonError, mend_surrogates, parse_json};
 use super::schema::{SchemaError, read_result};
 use super::wire::Answer;
 use super::wrapper::{find_result, trim_answer};
@@ -35,8 +38,8 @@ pub struct Extracted {
 /// Fails when there is none; the error tells about the object that came closest: the text as a
 /// whole when it is JSON, else the last object that starts like a result.
 pub fn extract(text: &str) -> Result<Extracted, SchemaError> {
-    let text = trim_answer(text);
-    let misfit = match serde_json::from_str::<Value>(text) {
+    let text = mend_surrogates(trim_answer(text));
+    let misfit = match parse_json(&text) {
         Ok(value) => {
             let misfit = match read_result(&value) {
                 Ok(result) => return Ok(found(result, ParseMode::StrictJson)),
@@ -47,15 +50,22 @@ pub fn extract(text: &str) -> Result<Extracted, SchemaError> {
             }
             value.is_object().then_some(misfit)
         }
-        Err(_) => None,
+        // Which of the two is meant is a guess, and so is everything found inside.
+        Err(JsonError::DuplicateKey(key)) => return Err(said_twice(&key)),
+        Err(JsonError::Syntax(_)) => None,
     };
     let mut search = Search::default();
-    match search.last_result(text, MAX_ENCODINGS) {
+    match search.last_result(&text, MAX_ENCODINGS) {
         Some(result) => Ok(found(result, ParseMode::ExtractedJson)),
         None => Err(misfit.or(search.misfit).unwrap_or_else(|| {
             SchemaError::new("", "there is no JSON object that looks like a review")
         })),
     }
+}
+
+/// Returns why an answer with a key that stands twice is none.
+pub(super) fn said_twice(key: &str) -> SchemaError {
+    SchemaError::new("", &JsonError::DuplicateKey(key.to_owned()).to_string())
 }
 
 fn found(result: ReviewResult, parse_mode: ParseMode) -> Extracted {
@@ -87,8 +97,9 @@ impl Search {
                     Some(quote) => {
                         // Whatever lies between the quote and here is part of the same string.
                         end = quote;
-                        let result = read_string(&text[quote..])
-                            .and_then(|inner| self.last_result(&inner, encodings - 1));
+                        let result = read_string(&text[quote..]).and_then(|inner| {
+                            self.last_result(&mend_surrogates(&inner), encodings - 1)
+                        });
                         if result.is_some() {
                             return result;
                         }

@@ -14,6 +14,7 @@ mod cluster;
 mod conclude;
 mod extract;
 mod fingerprint;
+mod json;
 mod locate;
 mod merge;
 mod parse;
@@ -36,6 +37,7 @@ pub use cluster::find_clusters;
 pub use conclude::{Conclusion, Ground, conclude};
 pub use extract::{Extracted, extract};
 pub use fingerprint::name_findings;
+pub use json::{JsonError, parse_json};
 pub use locate::{Disk, LocalDisk, Located, Locator};
 pub use merge::{
     Duplicates, INTEGRITY_ID, MergeSource, MergedFinding, Opinion, Review, Summary, merge_findings,
@@ -48,6 +50,6 @@ pub use salvage::{Salvaged, salvage};
 pub use schema::{SchemaError, read_result, result_schema, result_schema_text, strict_schema};
 pub use trust::{SALVAGED, assess, shortfall, worst_coverage};
 pub use usage::add_usage;
-pub use vacuous::is_vacuous;
+pub use vacuous::{is_refusal, is_vacuous};
 pub use validate::validate;
 pub use wrapper::{find_result, read_output};

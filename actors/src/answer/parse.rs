@@ -1,15 +1,20 @@
 //! From what an engine hands back to a result (SPEC 7.6, 9.3).
 //!
 //! What must stay true: an answer that cannot be read is text with the verdict `unknown` and
-//! confidence 0, an answer that says nothing is a failure, and no verdict is ever read from prose.
+//! confidence 0, an answer that says nothing or declines is a failure, and no verdict is ever read
+//! from prose.
 
 use serde_json::Value;
 
 use super::extract::extract;
 use super::schema::{SchemaError, read_result};
+use super::vacuous::is_refusal;
 use super::wrapper::{find_result, trim_answer};
 use crate::engine::Payload;
 use crate::model::{ErrorCode, Failure, ParseMode, Reason, ReviewResult, Score, Verdict};
+
+/// How many characters of a refusal a failure quotes.
+const MAX_QUOTE: usize = 200;
 
 /// An answer that was read, perhaps only as prose.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +35,8 @@ pub struct Parsed {
 ///
 /// # Errors
 ///
-/// Fails when the engine said nothing: that is not a review without findings.
+/// Fails when the engine said nothing, or nothing but that it declines: neither is a review without
+/// findings.
 pub fn parse_payload(payload: Payload) -> Result<Parsed, Failure> {
     match payload {
         Payload::Review(result) => Ok(structured(result)),
@@ -61,6 +67,7 @@ fn parse_text(text: &str) -> Result<Parsed, Failure> {
             raw_text: Some(text.to_owned()),
             problem: None,
         },
+        Err(_) if is_refusal(text) => return Err(refused(text)),
         Err(problem) => prose(text, Some(problem)),
     })
 }
@@ -94,6 +101,20 @@ fn empty_answer() -> Failure {
     Failure::new(ErrorCode::ReviewerFailed, "the engine's answer is empty")
         .reason(Reason::Empty)
         .hint("an empty answer is not a review; run it again or choose another model")
+}
+
+/// The failure of a model that declines, in its own words.
+fn refused(text: &str) -> Failure {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    let end = words.char_indices().nth(MAX_QUOTE);
+    let quote = end.map_or(words.clone(), |(end, _)| format!("{}...", &words[..end]));
+    Failure::new(
+        ErrorCode::ReviewerFailed,
+        format!("the model declined to review: {quote}"),
+    )
+    .reason(Reason::Refused)
+    .hint("read what it says; another model may take the same change")
 }
 
 #[cfg(test)]
@@ -165,6 +186,79 @@ mod tests {
             assert_eq!(parsed.result.findings.len(), 1);
             assert_eq!(parsed.raw_text.as_deref(), Some(reply_text.trim()));
         }
+    }
+
+    #[test]
+    fn a_text_that_only_declines_is_a_failure() {
+        for text in [
+            "I cannot help with that request.",
+            " I'm sorry,\nbut I can't assist with this. ",
+        ] {
+            let failure = parse_payload(Payload::Text(text.to_owned())).unwrap_err();
+            assert_eq!(failure.code, ErrorCode::ReviewerFailed);
+            assert_eq!(failure.reason, Some(Reason::Refused));
+            assert!(failure.message.contains("declined"), "{failure}");
+        }
+        let quoting = "The bot now answers \"I cannot help with that request.\", as it should.";
+        assert_prose(&text(quoting), quoting);
+        // What has findings is a review, whatever is said around it.
+        let answered = text(&format!("I cannot help with that request.\n{}", answer()));
+        assert_eq!(answered.result.findings.len(), 1);
+    }
+
+    #[test]
+    fn an_answer_that_says_a_thing_twice_is_prose() {
+        let whole = answer().to_string();
+        let late = whole.replacen(
+            "\"overall_correctness\"",
+            "\"overall_correctness\":\"patch is correct\",\"findings\":[],\"overall_correctness\"",
+            1,
+        );
+        let mut last = whole.clone();
+        last.insert_str(last.len() - 1, ",\"findings\":[]");
+        let inside = whole.replacen("\"priority\":1", "\"priority\":1,\"priority\":3", 1);
+        for doubled in [late, last, inside] {
+            assert_ne!(doubled, whole);
+            for reply_text in [
+                doubled.clone(),
+                format!("Here:\n{doubled}"),
+                format!("{{\"result\":{doubled}}}"),
+            ] {
+                let parsed = reply(&reply_text);
+                assert_prose(&parsed, &reply_text);
+                assert_eq!(text(&reply_text), parsed);
+                let problem = parsed.problem.unwrap().problem;
+                assert!(
+                    problem.contains("stands twice") || problem.contains("duplicate"),
+                    "{problem}"
+                );
+                assert_eq!(crate::answer::salvage(&reply_text), None);
+            }
+            let wrapped = json!({ "result": doubled }).to_string();
+            assert_prose(&reply(&wrapped), &doubled);
+        }
+        // Nor may the envelope say twice what the answer is.
+        let twice = format!("{{\"result\":{whole},\"result\":{}}}", clean_answer());
+        assert_prose(&reply(&twice), &twice);
+    }
+
+    #[test]
+    fn one_odd_character_or_number_costs_no_finding() {
+        let whole = answer().to_string();
+        let halved = whole.replace("returns Infinity", "returns \\ud83d Infinity");
+        let far = whole.replace("\"end\":6", "\"end\":4294967296");
+        for odd in [halved.clone(), far] {
+            assert_ne!(odd, whole);
+            let wrapped = json!({ "text": odd }).to_string();
+            let quoted = Value::String(odd.clone()).to_string();
+            for reply_text in [odd.clone(), format!("Here:\n{odd}"), wrapped, quoted] {
+                let parsed = reply(&reply_text);
+                assert!(parsed.valid_schema, "{reply_text}: {:?}", parsed.problem);
+                assert_eq!(parsed.result.findings.len(), 1);
+            }
+        }
+        let body = &text(&halved).result.findings[0].body;
+        assert!(body.contains("returns \u{fffd} Infinity"), "{body}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Deserializer, Value, json};
 
+use super::json::{JsonError, duplicate_key, mend_surrogates, parse_json};
 use super::schema::{SchemaError, read_result, strict_schema};
 use super::wrapper::{find_within, trim_answer};
 use crate::engine::Payload;
@@ -134,18 +135,21 @@ fn read_reply(value: &Value) -> Option<Reply> {
 
 /// Finds the reply in a text: the text as a whole, perhaps wrapped, else the last object in it.
 fn find_reply(text: &str) -> Option<Reply> {
-    let text = trim_answer(text);
-    if let Ok(value) = serde_json::from_str::<Value>(text) {
-        return match &value {
-            Value::String(inner) => serde_json::from_str(inner).ok(),
-            value => find_within(value, &read_reply),
-        };
+    let text = mend_surrogates(trim_answer(text));
+    match parse_json(&text) {
+        Ok(Value::String(inner)) => return read_reply(&parse_json(&inner).ok()?),
+        Ok(value) => return find_within(&value, &read_reply),
+        // A transcription with a part that stands twice cannot be relied on.
+        Err(JsonError::DuplicateKey(_)) => return None,
+        Err(JsonError::Syntax(_)) => {}
     }
     let mut end = text.len();
     for _ in 0..MAX_STARTS {
         let start = last_start(&text[..end])?;
         let mut stream = Deserializer::from_str(&text[start..]).into_iter::<Reply>();
-        if let Some(Ok(reply)) = stream.next() {
+        if let Some(Ok(reply)) = stream.next()
+            && duplicate_key(&text[start..]).is_none()
+        {
             return Some(reply);
         }
         end = start;

@@ -7,6 +7,7 @@
 use serde_json::{Deserializer, Value, json};
 
 use super::extract::last_opening;
+use super::json::{JsonError, duplicate_key, mend_surrogates, parse_json};
 use super::schema::read_result;
 use super::wrapper::{find_within, trim_answer};
 use crate::model::ReviewResult;
@@ -27,10 +28,12 @@ pub struct Salvaged {
 ///
 /// The answer has to be a result but for its findings, of which at least one has to fit.
 pub fn salvage(text: &str) -> Option<Salvaged> {
-    let text = trim_answer(text);
-    match serde_json::from_str::<Value>(text) {
+    let text = mend_surrogates(trim_answer(text));
+    match parse_json(&text) {
         Ok(value) => find_within(&value, &salvage_object),
-        Err(_) => last_salvageable(text),
+        // A key that stands twice has lost one of its values.
+        Err(JsonError::DuplicateKey(_)) => None,
+        Err(JsonError::Syntax(_)) => last_salvageable(&text),
     }
 }
 
@@ -40,7 +43,7 @@ fn last_salvageable(text: &str) -> Option<Salvaged> {
         let start = last_opening(&text.as_bytes()[..end])?;
         let mut stream = Deserializer::from_str(&text[start..]).into_iter::<Value>();
         let salvaged = match stream.next() {
-            Some(Ok(value)) => salvage_object(&value),
+            Some(Ok(value)) if duplicate_key(&text[start..]).is_none() => salvage_object(&value),
             _ => None,
         };
         if salvaged.is_some() {

@@ -121,16 +121,20 @@ fn coverage_reasons(coverage: &Coverage) -> Vec<TrustReason> {
     holding.map(|(_, reason)| reason).collect()
 }
 
-/// A run in which only the fixture engine answered shows no sign that the patch was read. A run
-/// without reviewers had nothing to review, which is a doubt of its own.
+/// A run in which only the fixture engine answered shows no sign that the patch was read, whoever
+/// else failed. A run without reviewers had nothing to review, which is a doubt of its own, and one
+/// in which all failed has no answer to doubt.
 fn nobody_looked(reviewers: &[ReviewerEntry]) -> Option<TrustReason> {
-    let mut asked = reviewers
+    let mut answered = reviewers
         .iter()
-        .map(ReviewerEntry::identity)
+        .filter_map(|entry| match entry {
+            ReviewerEntry::Success(entry) => Some(&entry.identity),
+            ReviewerEntry::Failed(_) => None,
+        })
         .filter(|identity| identity.id.0 != INTEGRITY_ID)
         .peekable();
-    asked.peek()?;
-    asked
+    answered.peek()?;
+    answered
         .all(|identity| identity.engine == EngineName::Fake)
         .then_some(TrustReason::VacuousAnswer)
 }

@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 
+use super::json::parse_json;
 use super::schema::read_result;
 use crate::engine::{CaptureMode, Payload};
 use crate::model::ReviewResult;
@@ -46,7 +47,7 @@ pub(super) fn find_within<T>(value: &Value, read: &impl Fn(&Value) -> Option<T>)
 /// keeps exactly what the engine said.
 pub fn read_output(text: &str) -> (Payload, CaptureMode) {
     let text = trim_answer(text);
-    let text = match serde_json::from_str::<Value>(text) {
+    let text = match parse_json(text) {
         Ok(value) if find_result(&value).is_some() => {
             return (Payload::Structured(value), CaptureMode::NativeStructured);
         }

@@ -52,6 +52,8 @@ pub(crate) struct Leash {
     pub(crate) grace: Duration,
     /// How many bytes of each stream are taken.
     pub(crate) max_output: usize,
+    /// The root of the reviewed work tree, whose programs no child may find.
+    pub(crate) repo_root: Arc<Path>,
 }
 
 /// Why a task ended without a result.
@@ -145,7 +147,13 @@ async fn run(
         std::mem::take(&mut spec.files),
         std::mem::take(&mut spec.links),
     );
-    blocking(move || files::place(&folder, &files, &links)).await?;
+    let repo_root = Arc::clone(&leash.repo_root);
+    let mut spec = blocking(move || {
+        files::place(&folder, &files, &links)?;
+        spawn::confine(&mut spec, &repo_root);
+        Ok(spec)
+    })
+    .await?;
     // Nothing is spawned for a run that is already over.
     if *leash.stop.borrow() >= StopLevel::Gracefully {
         return Err(Halt::Stopped);

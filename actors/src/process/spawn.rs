@@ -1,5 +1,6 @@
 //! Starting one child in a session of its own, and the guard of its process group.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
@@ -11,10 +12,25 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::engine::CommandSpec;
 use crate::model::{ErrorCode, Failure, Reason};
+use crate::search_path::outside_path;
+
+/// The variable that says where programs are looked for.
+const PATH: &str = "PATH";
 
 /// How often a program that is being written to this moment is tried again.
 const BUSY_RETRIES: u32 = 5;
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Keeps what the command starts from finding programs of the reviewed repository.
+pub(super) fn confine(spec: &mut CommandSpec, repo_root: &Path) {
+    let is_path = |(name, _): &&(OsString, Option<OsString>)| name == PATH;
+    let path = match spec.env.iter().rev().find(is_path) {
+        Some((_, path)) => path.clone(),
+        None => std::env::var_os(PATH),
+    };
+    let outside = outside_path(path.as_deref(), repo_root);
+    spec.env.push((PATH.into(), Some(outside)));
+}
 
 /// Starts the command as the leader of a new session, so that it has no terminal to ask and one
 /// signal reaches all its children.

@@ -47,6 +47,7 @@ impl Bench {
             deadline: None,
             grace: Duration::from_millis(100),
             max_output: 16 << 20,
+            repo_root: Path::new("/no/such/repo").into(),
         }
     }
 
@@ -444,4 +445,39 @@ async fn dropping_the_owner_kills_the_group() {
     bench.until_exists("ready").await;
     task.abort();
     bench.assert_empty().await;
+}
+
+#[tokio::test]
+async fn nothing_a_child_starts_comes_from_the_reviewed_repository() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    let repo = tempfile::tempdir().unwrap();
+    let bin = repo.path().join("node_modules/.bin");
+    fs::create_dir_all(&bin).unwrap();
+    for name in ["git", "node-of-repo"] {
+        let path = bin.join(name);
+        fs::write(&path, "#!/bin/sh\necho repository\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let searched = std::env::join_paths([bin.as_path(), Path::new(""), Path::new("/bin")]).unwrap();
+    let mut spec = bench.script("node-of-repo; cd node_modules/.bin; node-of-repo; echo \"$PATH\"");
+    spec.cwd = repo.path().into();
+    for (own, is_asked) in [(Some(searched.clone()), true), (None, false)] {
+        spec.env.push(("PATH".into(), own));
+        let leash = Leash {
+            repo_root: repo.path().into(),
+            ..bench.leash()
+        };
+        let captured = collect(spec.clone(), bench.path(), leash).await.unwrap();
+        let expected = if is_asked {
+            "/bin\n"
+        } else {
+            "/usr/bin:/bin\n"
+        };
+        assert_eq!(captured.stdout, expected, "{}", captured.stderr);
+    }
+    // Without a rule about the repository the same command does find it, so the test can fail.
+    spec.env.push(("PATH".into(), Some(searched)));
+    let captured = collect(spec, bench.path(), bench.leash()).await.unwrap();
+    assert!(captured.stdout.starts_with("repository\n"), "{captured:?}");
 }

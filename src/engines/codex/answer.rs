@@ -4,6 +4,7 @@
 //! nothing checks that on the way: a model behind another provider may answer prose. Everything
 //! else goes on as text, unchanged, for the parser that all engines share.
 
+use diffwarden_actors::answer::parse_json;
 use diffwarden_actors::engine::{CaptureMode, Payload};
 use serde_json::{Map, Value};
 
@@ -27,7 +28,7 @@ pub(super) fn trim(text: &str) -> &str {
 /// Sorts the final text into structured output and text. `text` must not be blank.
 pub(super) fn payload(text: &str) -> (Payload, CaptureMode) {
     let text = trim(text);
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
+    let Ok(value) = parse_json(text) else {
         return as_text(text);
     };
     if let Some(review) = review_within(&value) {
@@ -133,7 +134,7 @@ fn is_range(value: &Value) -> bool {
     has_two
         && bound("start")
             .zip(bound("end"))
-            .is_some_and(|(start, end)| start >= 1 && start <= end && u32::try_from(end).is_ok())
+            .is_some_and(|(start, end)| start >= 1 && start <= end)
 }
 
 fn is_filled(value: &Value) -> bool {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::answer::samples::{answer, clean_answer};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn mode(text: &str) -> Option<(ParseMode, usize)> {
     let found = extract(text).ok()?;

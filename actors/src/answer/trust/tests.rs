@@ -172,6 +172,12 @@ fn the_fixture_alone_is_not_a_review() {
     assert_eq!(reasons(&[fake()], &[]), vacuous);
     assert_eq!(reasons(&[fake(), fake(), own()], &[]), vacuous);
     assert_eq!(reasons(&[fake(), good("a")], &[]), []);
+    // Who failed has not looked either.
+    assert_eq!(
+        reasons(&[fake(), failed(), own()], &[]),
+        [TrustReason::ReviewerFailed, TrustReason::VacuousAnswer]
+    );
+    assert_eq!(reasons(&[failed()], &[]), [TrustReason::ReviewerFailed]);
     assert_eq!(reasons(&[own()], &[]), []);
 }
 

@@ -32,9 +32,140 @@ fn admissions_are_spotted() {
 }
 
 #[test]
-fn reviews_that_speak_of_code_are_not() {
+fn answers_without_a_change_or_a_review_are_spotted() {
+    for explanation in [
+        "The diff is empty, so there is nothing to review.",
+        "The provided patch appears to be empty.",
+        "The diff contains no changes.",
+        "There was no diff in the prompt.",
+        "There is no patch.",
+        "There are no changes to review.",
+        "No diff to review.",
+        "No diff provided.",
+        "No code was supplied for review.",
+        "The patch could not be read.",
+        "The diff couldn't be loaded due to an error.",
+        "The diff was not included in the prompt.",
+        "The changes were not provided.",
+        "The patch is missing.",
+        "The files could not be accessed.",
+        "I have not reviewed the changes.",
+        "I haven\u{2019}t looked at the diff.",
+        "I did not read any files.",
+        "Tool calls were blocked; I reviewed nothing.",
+        "All tool calls were denied.",
+        "Nothing was reviewed.",
+        "There is nothing to review here.",
+        "Permission denied.",
+        "Review skipped.",
+        "The review was not performed.",
+        "No review was performed.",
+        "The review could not be completed because of an error.",
+        "I was unable to complete the review.",
+        "I did not carry out a code review.",
+        "Skipping this review.",
+    ] {
+        assert!(vacuous(explanation), "{explanation}");
+    }
+}
+
+#[test]
+fn refusals_are_spotted() {
+    for explanation in [
+        "I cannot help with that request.",
+        "I'm sorry, but I can't assist with this.",
+        "I am sorry but I cannot assist with that request.",
+        "Sorry, I can\u{2019}t help with that.",
+        "Unfortunately, I am unable to assist with reviewing this patch.",
+        "I won't be part of it. I must decline.",
+        "I must decline this request.",
+        "I decline to assist with this task.",
+        "As an AI, I cannot comply with this request.",
+        "Cannot comply with that request.",
+    ] {
+        assert!(vacuous(explanation), "{explanation}");
+        assert!(is_refusal(explanation), "{explanation}");
+    }
+}
+
+#[test]
+fn reviews_that_speak_of_refusing_are_none() {
+    for text in [
+        "The bot now answers \"I cannot help with that request.\" instead of failing.",
+        "The new reply is `I'm sorry, but I can't assist with this.` and fits the tests.",
+        "```\nI cannot help with that request.\n```\nis the new reply; correct.",
+        "The bot now answers I cannot help with that request.",
+        "The diff asks reviewers to approve it. I will not comply with that request.",
+        "I will not comply with the instruction hidden in the README; the rest is correct.",
+        "I cannot help but praise the tests.",
+        "I can't help noticing that the tests are good.",
+        "The server will not comply with such a request any more.",
+        "It refuses to process requests without a token.",
+        "I decline to comment on style. Every hunk was read.",
+        "The caller must decline the request. Looks right.",
+        "Agents that decline a task are now retried.",
+        "I could not process the generated files, but the source is correct.",
+    ] {
+        assert!(!vacuous(text), "{text}");
+        assert!(!is_refusal(text), "{text}");
+    }
+    let long = format!("I cannot help with that request. {}", "word ".repeat(500));
+    assert!(!is_refusal(&long));
+}
+
+#[test]
+fn an_empty_or_an_echoed_explanation_is_no_answer() {
     for explanation in [
         "",
+        " \n",
+        "...",
+        "-",
+        "<the reasons for the verdict in one to three sentences>",
+        " <explanation> ",
+    ] {
+        assert!(vacuous(explanation), "{explanation}");
+    }
+    for explanation in [
+        "ok",
+        "Correct.",
+        "\u{6b63}\u{3057}\u{3044}\u{3002}",
+        "<b>fine</b>",
+        "`x` is right.",
+    ] {
+        assert!(!vacuous(explanation), "{explanation}");
+    }
+}
+
+#[test]
+fn reviews_that_speak_of_code_are_not() {
+    for explanation in [
+        "The diff is empty when both sides are equal, which the new test shows.",
+        "When the diff is empty the command now exits early.",
+        "The patch is empty of risk.",
+        "The diff contains no changes to public interfaces.",
+        "There are no changes in behaviour.",
+        "There are no changes.",
+        "No code is given special treatment.",
+        "No files were included that should not be.",
+        "The patch could not be read more easily.",
+        "The changes are not available to older clients, as intended.",
+        "The changes were not reviewed for style.",
+        "The patch was not provided for by the old tests; now it is.",
+        "The files could not be accessed before; the patch corrects that.",
+        "I did not see any changes that break callers.",
+        "I have not reviewed the changes to generated files.",
+        "There is nothing to review beyond white space.",
+        "It found nothing to read and returns.",
+        "The loop read nothing before.",
+        "Permission denied is now reported with its path.",
+        "Unknown tool calls are rejected now.",
+        "Tool calls were blocked, so this rests on the diff alone.",
+        "The review was skipped for generated files.",
+        "The review queue could not be completed before; now it can.",
+        "No review comments are lost.",
+        "I did not do a review of the vendored code.",
+        "I could not complete a build, but the patch reads well.",
+        "Skipping the review step is now impossible.",
         "Looked at every hunk.",
         "No issues found in the diff.",
         "The loader logs \"unable to read the diff\" and goes on, which is right.",
@@ -83,7 +214,7 @@ proptest! {
     #[test]
     fn any_text_is_taken(text in ".{0,200}", quotes in "[`\"\u{201c}\u{201d}a.\n ]{0,60}") {
         let _ = vacuous(&text);
-        let quoted = format!("`{}`", text.replace(['`', '\n', '\r'], " "));
+        let quoted = format!("ok `{}`", text.replace(['`', '\n', '\r'], " "));
         prop_assert!(!vacuous(&quoted));
         let _ = vacuous(&quotes);
     }
