@@ -263,7 +263,10 @@ mod tests {
             .filter(|row| row.built)
             .map(Capability::label)
             .collect();
-        assert_eq!(built, ["codex over cli", "surface", "fake"]);
+        assert_eq!(
+            built,
+            ["codex over cli", "gemini over cli", "surface", "fake"]
+        );
     }
 
     #[test]

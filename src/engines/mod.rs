@@ -17,7 +17,9 @@ pub mod capabilities;
 pub mod codex;
 pub mod executable;
 pub mod fake;
+pub mod gemini;
 pub mod settings;
+mod shared;
 pub mod surface;
 
 use settings::ReviewerSettings;
@@ -46,6 +48,9 @@ pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>
     match (settings.engine, settings.transport) {
         (EngineName::Codex, Some(Transport::Cli)) => {
             Ok(Arc::new(codex::CodexExec::new(settings, host)?))
+        }
+        (EngineName::Gemini, Some(Transport::Cli)) => {
+            Ok(Arc::new(gemini::GeminiCli::new(settings, host)?))
         }
         (EngineName::Fake, None) => Ok(Arc::new(fake::Fake)),
         (engine, transport) => Err(Failure::new(
@@ -102,6 +107,8 @@ mod tests {
             (EngineName::Codex, Some(Transport::Cli), true),
             (EngineName::Codex, Some(Transport::AppServer), false),
             (EngineName::Codex, None, false),
+            (EngineName::Gemini, Some(Transport::Cli), true),
+            (EngineName::Gemini, Some(Transport::Native), false),
             (EngineName::Fake, None, true),
             (EngineName::Claude, Some(Transport::Native), false),
         ] {

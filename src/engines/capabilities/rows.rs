@@ -262,6 +262,7 @@ const CODEX_APP_SERVER: Capability = Capability {
 const GEMINI_CLI: Capability = Capability {
     engine: EngineName::Gemini,
     transport: Some(Transport::Cli),
+    built: true,
     executables: &["gemini"],
     instruction_files: &["GEMINI.md"],
     auth: AuthSignals {

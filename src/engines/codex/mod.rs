@@ -15,7 +15,7 @@ mod options;
 mod preflight;
 #[cfg(test)]
 mod replay;
-mod text;
+pub(super) mod text;
 
 use diffwarden_actors::engine::{
     Capabilities, CommandSpec, Engine, Place, Preflight, RepairRequest, ReviewRequest, Start,

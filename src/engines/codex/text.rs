@@ -23,13 +23,13 @@ static CREDENTIAL: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Replaces everything shaped like a credential.
-pub(super) fn redact(text: &str) -> String {
+pub(in crate::engines) fn redact(text: &str) -> String {
     CREDENTIAL.replace_all(text, "[redacted]").into_owned()
 }
 
 /// Turns foreign text into one line of at most [`MESSAGE_CHARS`] characters without credentials
 /// and control characters; `...` marks what was cut.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::engines) fn one_line(text: &str) -> String {
     let printable: String = redact(head(text, LOOKED_AT))
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -39,7 +39,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// Returns the longest beginning of at most `limit` bytes.
-pub(super) fn head(text: &str, limit: usize) -> &str {
+pub(in crate::engines) fn head(text: &str, limit: usize) -> &str {
     let end = (0..=limit.min(text.len()))
         .rev()
         .find(|&end| text.is_char_boundary(end));
@@ -47,7 +47,7 @@ pub(super) fn head(text: &str, limit: usize) -> &str {
 }
 
 /// Keeps at most `limit` characters; `...` marks what was cut.
-pub(super) fn cut(text: &str, limit: usize) -> String {
+pub(in crate::engines) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
