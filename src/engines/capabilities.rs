@@ -265,7 +265,13 @@ mod tests {
             .collect();
         assert_eq!(
             built,
-            ["codex over cli", "gemini over cli", "surface", "fake"]
+            [
+                "codex over cli",
+                "gemini over cli",
+                "opencode over cli",
+                "surface",
+                "fake"
+            ]
         );
     }
 

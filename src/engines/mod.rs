@@ -18,6 +18,7 @@ pub mod codex;
 pub mod executable;
 pub mod fake;
 pub mod gemini;
+pub mod opencode;
 pub mod settings;
 mod shared;
 pub mod surface;
@@ -52,6 +53,9 @@ pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>
         (EngineName::Gemini, Some(Transport::Cli)) => {
             Ok(Arc::new(gemini::GeminiCli::new(settings, host)?))
         }
+        (EngineName::Opencode, Some(Transport::Cli)) => {
+            Ok(Arc::new(opencode::OpencodeRun::new(settings, host)?))
+        }
         (EngineName::Fake, None) => Ok(Arc::new(fake::Fake)),
         (engine, transport) => Err(Failure::new(
             ErrorCode::InvalidConfig,
@@ -63,7 +67,7 @@ pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>
                 None => format!("the {engine} engine cannot be built without a transport"),
             },
         )
-        .hint("`codex` over its `cli` transport is built, and so are `surface` and `fake`")),
+        .hint("`codex`, `gemini` and `opencode` over `cli` are built, and so are `surface` and `fake`")),
     }
 }
 
@@ -109,6 +113,7 @@ mod tests {
             (EngineName::Codex, None, false),
             (EngineName::Gemini, Some(Transport::Cli), true),
             (EngineName::Gemini, Some(Transport::Native), false),
+            (EngineName::Opencode, Some(Transport::Cli), true),
             (EngineName::Fake, None, true),
             (EngineName::Claude, Some(Transport::Native), false),
         ] {

@@ -2,6 +2,7 @@
 //! questions of a preflight, and failures in the same words.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use diffwarden_actors::engine::{Captured, ExitKind, ReviewRequest};
 use diffwarden_actors::model::{
@@ -10,6 +11,9 @@ use diffwarden_actors::model::{
 use serde_json::{Map, Value};
 
 use super::capabilities::{self, NativeEffort};
+mod commented;
+
+pub(super) use self::commented::parse_commented_json;
 pub(super) use super::codex::text::{cut, head, one_line, redact};
 use super::executable::Resolved;
 use super::settings::{Chosen, Effort, ReviewerSettings};
@@ -270,6 +274,71 @@ pub(super) fn unfit(message: impl Into<String>, hint: impl Into<String>) -> Fail
     Failure::new(ErrorCode::ReviewerEnvironmentFailed, message)
         .reason(Reason::Environment)
         .hint(hint)
+}
+
+/// A refusal of a model service, as an engine passes it on.
+#[derive(Debug, Default)]
+pub(super) struct Refusal {
+    /// The HTTP status.
+    pub(super) status: Option<i64>,
+    /// The service's sentence, as one line.
+    pub(super) said: String,
+    /// Whether the service names a bad key as the reason.
+    pub(super) has_bad_key: bool,
+    /// Whether the limit that was met is not one that passes within minutes.
+    pub(super) is_spent: bool,
+    /// How long the service asks to wait.
+    pub(super) wait: Option<Duration>,
+}
+
+impl Refusal {
+    /// Returns the failure it means for `engine`; `login` tells how to log in to it.
+    pub(super) fn into_failure(self, engine: &str, login: &str) -> Failure {
+        let said = if self.said.is_empty() {
+            "no reason was given"
+        } else {
+            &self.said
+        };
+        let is_refused = self.has_bad_key || matches!(self.status, Some(401 | 403));
+        match self.status {
+            _ if is_refused => no_login(
+                format!("the model service refused {engine}'s credentials: {said}"),
+                login,
+            ),
+            Some(404) => failed(
+                Some(Reason::Model),
+                format!("the model service does not have the model: {said}"),
+                "choose another model with --model or in the configuration",
+            ),
+            Some(402 | 429) if self.is_spent || self.status == Some(402) => failed(
+                Some(Reason::Quota),
+                format!("{engine}'s quota is used up: {said}"),
+                "wait until it is renewed, or use another account or engine",
+            ),
+            Some(429) => {
+                let failure = failed(
+                    Some(Reason::RateLimit),
+                    format!("the model service limits the rate of requests: {said}"),
+                    "try again later",
+                );
+                match self.wait {
+                    Some(wait) => failure.retry_after(wait),
+                    None => failure,
+                }
+            }
+            Some(500..=599) => failed(
+                None,
+                format!("the model service has a fault: {said}"),
+                "try again later",
+            ),
+            Some(400..=499) => failed(
+                None,
+                format!("the model service refused the request: {said}"),
+                "check the model and the size of the change",
+            ),
+            _ => failed(None, format!("{engine} failed: {said}"), "try again"),
+        }
+    }
 }
 
 /// Returns foreign text on standard error as the metadata keeps it; `None` when it is blank.

@@ -282,6 +282,7 @@ const GEMINI_CLI: Capability = Capability {
 const OPENCODE_CLI: Capability = Capability {
     engine: EngineName::Opencode,
     transport: Some(Transport::Cli),
+    built: true,
     executables: &["opencode"],
     effort: EffortSupport::Mapped(VERBATIM),
     auth: AuthSignals {

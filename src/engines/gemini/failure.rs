@@ -10,7 +10,7 @@ use diffwarden_actors::model::{Failure, Reason};
 use serde_json::Value;
 
 use super::INSTALL;
-use crate::engines::shared::{failed, no_login, one_line, unfit};
+use crate::engines::shared::{Refusal, failed, no_login, one_line, unfit};
 
 const LOGIN: &str = "run `gemini` once and log in, or set GEMINI_API_KEY";
 
@@ -25,48 +25,7 @@ mod exit {
 
 /// Returns the failure behind the message of a `result` record, with the exit code that followed.
 pub(super) fn of_result(message: &str, code: Option<i32>) -> Failure {
-    let error = Refusal::read(message, code);
-    let said = &error.said;
-    match error.status {
-        Some(401 | 403) => refused(said),
-        Some(400) if error.has_bad_key => refused(said),
-        Some(404) => failed(
-            Some(Reason::Model),
-            format!("the model service does not have the model: {said}"),
-            "choose another model with --model or in the configuration",
-        ),
-        Some(429) if error.is_spent => failed(
-            Some(Reason::Quota),
-            format!("Gemini's quota is used up: {said}"),
-            "wait until it is renewed, or use another account or engine",
-        ),
-        Some(429) => {
-            let failure = failed(
-                Some(Reason::RateLimit),
-                format!("the model service limits the rate of requests: {said}"),
-                "try again later",
-            );
-            match error.wait {
-                Some(wait) => failure.retry_after(wait),
-                None => failure,
-            }
-        }
-        Some(500..=599) => failed(
-            None,
-            format!("the model service has a fault: {said}"),
-            "try again later",
-        ),
-        Some(400..=499) => failed(
-            None,
-            format!("the model service refused the request: {said}"),
-            "check the model and the size of the change",
-        ),
-        _ => failed(
-            None,
-            format!("Gemini failed: {said}"),
-            "try again; run `gemini` by hand to see more",
-        ),
-    }
+    read(message, code).into_failure("Gemini", LOGIN)
 }
 
 /// Returns the failure of a Gemini that ended with `code` and without a final record.
@@ -152,70 +111,46 @@ fn is_usage_error(said: &str) -> bool {
     .any(|start| said.starts_with(start))
 }
 
-fn refused(said: &str) -> Failure {
-    no_login(
-        format!("the model service refused Gemini's credentials: {said}"),
-        LOGIN,
-    )
-}
-
-/// A refusal of the model service, taken apart.
-#[derive(Debug, Default)]
-struct Refusal {
-    /// The HTTP status.
-    status: Option<i64>,
-    /// The service's sentence, as one line.
-    said: String,
-    /// Whether the service names a bad key as the reason.
-    has_bad_key: bool,
-    /// Whether the limit that was met is not one that passes within minutes.
-    is_spent: bool,
-    /// How long the service asks to wait.
-    wait: Option<Duration>,
-}
-
-impl Refusal {
-    fn read(message: &str, code: Option<i32>) -> Self {
-        let inner = message.strip_prefix("[API Error: ").unwrap_or(message);
-        let mut refusal = Self {
-            // Statuses of errors begin at 400, so their last byte at 144.
-            status: code
-                .filter(|code| (144..=255).contains(code))
-                .map(|code| i64::from(code) + 256),
-            ..Self::default()
-        };
-        let mut values = serde_json::Deserializer::from_str(inner).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(body)) if body.is_object() => refusal.take(body.get("error").unwrap_or(&body)),
-            _ => {
-                let first = inner.lines().next().unwrap_or_default();
-                refusal.said = one_line(first.trim_end_matches(']'));
-            }
+/// Takes the message of a refusal apart.
+fn read(message: &str, code: Option<i32>) -> Refusal {
+    let inner = message.strip_prefix("[API Error: ").unwrap_or(message);
+    let mut refusal = Refusal {
+        // Statuses of errors begin at 400, so their last byte at 144.
+        status: code
+            .filter(|code| (144..=255).contains(code))
+            .map(|code| i64::from(code) + 256),
+        ..Refusal::default()
+    };
+    let mut values = serde_json::Deserializer::from_str(inner).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(body)) if body.is_object() => {
+            take(&mut refusal, body.get("error").unwrap_or(&body));
         }
-        refusal.is_spent |= refusal.said.starts_with("You have exhausted your");
-        if refusal.said.is_empty() {
-            "no reason was given".clone_into(&mut refusal.said);
+        _ => {
+            let first = inner.lines().next().unwrap_or_default();
+            refusal.said = one_line(first.trim_end_matches(']'));
         }
-        refusal
     }
+    refusal.is_spent |= refusal.said.starts_with("You have exhausted your");
+    refusal
+}
 
-    fn take(&mut self, error: &Value) {
-        let text_of = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
-        self.said = one_line(text_of("message"));
-        self.status = self.status.or_else(|| error.get("code")?.as_i64());
-        let details = error.get("details").and_then(Value::as_array);
-        for detail in details.into_iter().flatten() {
-            self.has_bad_key |=
-                detail.get("reason").and_then(Value::as_str) == Some("API_KEY_INVALID");
-            if let Some(delay) = detail.get("retryDelay").and_then(Value::as_str) {
-                self.wait = seconds(delay);
-            }
-            let violations = detail.get("violations").and_then(Value::as_array);
-            self.is_spent |= violations.into_iter().flatten().any(|violation| {
-                let id = violation.get("quotaId").and_then(Value::as_str);
-                id.is_some_and(|id| id.contains("PerDay"))
-            });
+fn take(refusal: &mut Refusal, error: &Value) {
+    let text_of = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    refusal.said = one_line(text_of("message"));
+    refusal.status = refusal.status.or_else(|| error.get("code")?.as_i64());
+    let details = error.get("details").and_then(Value::as_array);
+    for detail in details.into_iter().flatten() {
+        let reason = detail.get("reason").and_then(Value::as_str);
+        refusal.has_bad_key |= reason == Some("API_KEY_INVALID");
+        if let Some(delay) = detail.get("retryDelay").and_then(Value::as_str) {
+            refusal.wait = seconds(delay);
         }
+        let violations = detail.get("violations").and_then(Value::as_array);
+        refusal.is_spent |= violations.into_iter().flatten().any(|violation| {
+            let id = violation.get("quotaId").and_then(Value::as_str);
+            id.is_some_and(|id| id.contains("PerDay"))
+        });
     }
 }
 

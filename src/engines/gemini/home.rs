@@ -183,64 +183,10 @@ fn read_settings(folder: &Path) -> Result<Value, Failure> {
         )
     };
     match fs::read(&path) {
-        Ok(bytes) => parse(&bytes).map_err(|problem| unusable(&problem)),
+        Ok(bytes) => shared::parse_commented_json(&bytes).map_err(|problem| unusable(&problem)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
         Err(error) => Err(unusable(&error.to_string())),
     }
-}
-
-/// Parses JSON that may hold comments.
-fn parse(bytes: &[u8]) -> Result<Value, String> {
-    let plain = without_comments(bytes);
-    if plain.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Value::Null);
-    }
-    serde_json::from_slice(&plain).map_err(|error| {
-        // Only the place: the parser's words may quote what stands there.
-        format!("it is not JSON (line {})", error.line())
-    })
-}
-
-/// Blanks the comments of JSON; line feeds stay.
-fn without_comments(bytes: &[u8]) -> Vec<u8> {
-    let mut plain = bytes.to_vec();
-    let mut at = 0;
-    while at < plain.len() {
-        let rest = &bytes[at..];
-        let (length, is_comment) = match rest {
-            [b'"', ..] => (text_length(rest), false),
-            [b'/', b'/', ..] => (length_to(rest, b"\n"), true),
-            [b'/', b'*', ..] => (2 + length_to(&rest[2..], b"*/") + 2, true),
-            _ => (1, false),
-        };
-        let end = (at + length).min(plain.len());
-        if is_comment {
-            for byte in plain[at..end].iter_mut().filter(|byte| **byte != b'\n') {
-                *byte = b' ';
-            }
-        }
-        at = end;
-    }
-    plain
-}
-
-/// Returns the length of the JSON text that `bytes` begin with, both quotes included.
-fn text_length(bytes: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
-}
-
-/// Returns how many bytes stand before the first `end`, or all.
-fn length_to(bytes: &[u8], end: &[u8]) -> usize {
-    let found = bytes.windows(end.len()).position(|window| window == end);
-    found.unwrap_or(bytes.len())
 }
 
 /// Keeps the lines of a `.env` file that set one of [`CARRIED`].
@@ -263,7 +209,6 @@ fn variable(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use diffwarden_actors::model::ErrorCode;
-    use proptest::prelude::*;
 
     fn home(files: &[(&str, &str)], env: &[(&str, &str)]) -> (tempfile::TempDir, GeminiHome) {
         let folder = tempfile::tempdir().unwrap();
@@ -349,26 +294,5 @@ mod tests {
         let home = GeminiHome::read(&env);
         assert!(home.check().is_ok());
         assert_eq!((home.links().count(), home.variables()), (0, ""));
-    }
-
-    proptest! {
-        #[test]
-        fn any_settings_are_taken_or_refused(
-            bytes in proptest::collection::vec(any::<u8>(), 0..64),
-            text in "[/*\"\\\\{}:a\n ]{0,60}",
-        ) {
-            for bytes in [bytes.as_slice(), text.as_bytes()] {
-                prop_assert_eq!(without_comments(bytes).len(), bytes.len());
-                if let Err(problem) = parse(bytes) {
-                    prop_assert!(problem.starts_with("it is not JSON (line "));
-                }
-            }
-        }
-
-        #[test]
-        fn plain_json_is_not_touched(text in "[/*a\"\\\\]{0,40}") {
-            let json = serde_json::to_vec(&json!([text])).unwrap();
-            prop_assert_eq!(without_comments(&json), json);
-        }
     }
 }

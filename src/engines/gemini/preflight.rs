@@ -25,7 +25,8 @@ const REQUIRED_FLAGS: [&str; 8] = [
 pub(super) fn probes(executable: &Resolved, place: &Place) -> Vec<CommandSpec> {
     [
         ("version", &["--version"][..]),
-        ("help", &["--skip-trust", "--help"][..]),
+        // An option on the line would be missing in the help.
+        ("help", &["--help"][..]),
     ]
     .into_iter()
     .map(|(folder, args)| {
