@@ -4,7 +4,7 @@
 //! `@path` in it as it stands, and attaches nothing.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use diffwarden_actors::engine::{CommandSpec, Place, PlacedFile};
 use diffwarden_actors::model::Failure;
@@ -147,7 +147,8 @@ impl Invocation<'_> {
         args: Vec<OsString>,
         policy: &Map<String, Value>,
     ) -> Result<CommandSpec, Failure> {
-        let base = run_dir.join(folder);
+        // Collected anew, because joining nothing leaves a slash at the end.
+        let base: PathBuf = run_dir.join(folder).components().collect();
         let config = Value::from(self.home.carried()?);
         // The working folder is the configuration folder, so that none is searched for above it.
         let mut command = CommandSpec::new(&self.executable.path, base.join(home::FOLDER));

@@ -110,7 +110,8 @@ pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
 pub(super) fn of_lost_agent(stderr: &str) -> Option<Failure> {
     let said = plain(stderr);
     let line = said.lines().find(|line| {
-        line.starts_with("! agent ") && line.ends_with("Falling back to default agent")
+        let words = line.strip_prefix('!').unwrap_or_default().trim_start();
+        words.starts_with("agent ") && words.ends_with("Falling back to default agent")
     })?;
     Some(unfit(
         format!(
