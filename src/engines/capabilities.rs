@@ -266,7 +266,14 @@ mod tests {
             .collect();
         assert_eq!(
             built,
-            ["claude over cli", "codex over cli", "surface", "fake"]
+            [
+                "claude over cli",
+                "codex over cli",
+                "gemini over cli",
+                "opencode over cli",
+                "surface",
+                "fake"
+            ]
         );
     }
 

@@ -15,9 +15,12 @@ use crate::env::Environment;
 
 pub mod capabilities;
 pub mod claude;
+mod cli;
 pub mod codex;
 pub mod executable;
 pub mod fake;
+pub mod gemini;
+pub mod opencode;
 pub mod settings;
 mod shared;
 pub mod surface;
@@ -52,6 +55,12 @@ pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>
         (EngineName::Codex, Some(Transport::Cli)) => {
             Ok(Arc::new(codex::CodexExec::new(settings, host)?))
         }
+        (EngineName::Gemini, Some(Transport::Cli)) => {
+            Ok(Arc::new(gemini::GeminiCli::new(settings, host)?))
+        }
+        (EngineName::Opencode, Some(Transport::Cli)) => {
+            Ok(Arc::new(opencode::OpencodeRun::new(settings, host)?))
+        }
         (EngineName::Fake, None) => Ok(Arc::new(fake::Fake)),
         (engine, transport) => Err(Failure::new(
             ErrorCode::InvalidConfig,
@@ -63,7 +72,10 @@ pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>
                 None => format!("the {engine} engine cannot be built without a transport"),
             },
         )
-        .hint("`claude` and `codex` over `cli` are built, and so are `surface` and `fake`")),
+        .hint(
+            "`claude`, `codex`, `gemini` and `opencode` over `cli` are built, and so are `surface` \
+             and `fake`",
+        )),
     }
 }
 
@@ -107,6 +119,9 @@ mod tests {
             (EngineName::Codex, Some(Transport::Cli), true),
             (EngineName::Codex, Some(Transport::AppServer), false),
             (EngineName::Codex, None, false),
+            (EngineName::Gemini, Some(Transport::Cli), true),
+            (EngineName::Gemini, Some(Transport::Native), false),
+            (EngineName::Opencode, Some(Transport::Cli), true),
             (EngineName::Fake, None, true),
             (EngineName::Claude, Some(Transport::Cli), true),
             (EngineName::Claude, Some(Transport::Native), false),

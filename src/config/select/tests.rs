@@ -356,8 +356,8 @@ fn paths_that_are_not_built_are_refused_last() {
         (None, "--reviewer acp", "acp engine over acp"),
         (
             None,
-            "--reviewer codex --reviewer gemini",
-            "gemini engine over cli",
+            "--reviewer codex --reviewer grok",
+            "grok engine over cli",
         ),
         (
             Some(&config),

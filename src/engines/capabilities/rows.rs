@@ -263,6 +263,7 @@ const CODEX_APP_SERVER: Capability = Capability {
 const GEMINI_CLI: Capability = Capability {
     engine: EngineName::Gemini,
     transport: Some(Transport::Cli),
+    built: true,
     executables: &["gemini"],
     instruction_files: &["GEMINI.md"],
     auth: AuthSignals {
@@ -282,6 +283,7 @@ const GEMINI_CLI: Capability = Capability {
 const OPENCODE_CLI: Capability = Capability {
     engine: EngineName::Opencode,
     transport: Some(Transport::Cli),
+    built: true,
     executables: &["opencode"],
     effort: EffortSupport::Mapped(VERBATIM),
     auth: AuthSignals {

@@ -1,0 +1,177 @@
+//! What is learned about an executable before a review, without spending a token.
+
+use diffwarden_actors::engine::{Capabilities, Captured, CommandSpec, Place, PreflightPass};
+use diffwarden_actors::model::{CheckStatus, Failure, PreflightReport, ReadonlyLevel};
+use serde_json::{Map, Value};
+
+use super::{INSTALL, command};
+use crate::engines::cli::{self, Choices, check};
+use crate::engines::executable::Resolved;
+
+/// Options without which a review would not be read-only, or could not be read.
+const REQUIRED_FLAGS: [&str; 8] = [
+    "--prompt",
+    "--skip-trust",
+    "--approval-mode",
+    "--policy",
+    "--admin-policy",
+    "--allowed-mcp-server-names",
+    "--extensions",
+    "--output-format",
+];
+
+/// Returns the commands to run: the version and the help, each with a home of its own, because
+/// they write into it and run side by side.
+pub(super) fn probes(executable: &Resolved, place: &Place) -> Vec<CommandSpec> {
+    [
+        ("version", &["--version"][..]),
+        // An option on the line would be missing in the help.
+        ("help", &["--help"][..]),
+    ]
+    .into_iter()
+    .map(|(folder, args)| {
+        let mut probe = CommandSpec::new(&executable.path, place.run_dir.join(folder));
+        probe.args = args.iter().map(Into::into).collect();
+        probe.env = command::environment(&place.run_dir.join(folder));
+        probe.files = command::probe_files(folder);
+        probe.keep_stdout = true;
+        probe
+    })
+    .collect()
+}
+
+/// Returns how Gemini is reached, as both kinds of metadata show it.
+pub(super) fn transport_metadata(executable: &Resolved) -> Map<String, Value> {
+    cli::transport_metadata(ReadonlyLevel::ToolRestricted, executable)
+}
+
+/// Judges what the probes printed.
+///
+/// # Errors
+///
+/// Fails when the executable does not start, does not list its options, or lacks one that keeps a
+/// review from writing.
+pub(super) fn judge(
+    choices: &Choices,
+    executable: &Resolved,
+    captured: &[Captured],
+) -> Result<PreflightPass, Failure> {
+    let version = captured.first().and_then(cli::bare_version);
+    let probe = captured.get(1);
+    let Some(help) = probe.and_then(|probe| cli::readable_help(probe, "--approval-mode")) else {
+        return Err(match probe.or(captured.first()) {
+            Some(probe) => cli::does_not_start(executable, probe, INSTALL),
+            None => cli::unfit("Gemini was not probed", "try again"),
+        });
+    };
+    let flags = cli::flags(help);
+    let named = version.as_deref();
+    cli::require_flags("Gemini CLI", named, &REQUIRED_FLAGS, &flags, INSTALL)?;
+    if !help.contains("stream-json") {
+        return Err(cli::unfit(
+            "this Gemini CLI is too old for reviews: it has no output format stream-json",
+            format!("update it with `{INSTALL}`"),
+        ));
+    }
+    let mut metadata = transport_metadata(executable);
+    metadata.append(&mut choices.metadata());
+    if let Some(version) = &version {
+        metadata.insert("version".to_owned(), version.as_str().into());
+    }
+    let mut checks = vec![
+        check(
+            "executable",
+            CheckStatus::Passed,
+            format!("Found {}.", executable.path.display()),
+        ),
+        check(
+            "gemini-policy",
+            CheckStatus::Passed,
+            "It takes the policy of a review.",
+        ),
+        check(
+            "readonly",
+            CheckStatus::Passed,
+            "The model is offered tools that read, and no others.",
+        ),
+        check("auth", CheckStatus::Skipped, "Left to the executable."),
+    ];
+    checks.extend(choices.checks());
+    if version.is_none() {
+        let detail = "The executable did not tell its version.";
+        checks.push(check("version", CheckStatus::Warning, detail));
+    }
+    Ok(PreflightPass {
+        report: PreflightReport { checks, metadata },
+        capabilities: Capabilities { version, flags },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::cli::tests::{printed, request, resolved, settings};
+    use diffwarden_actors::engine::ExitKind;
+    use diffwarden_actors::model::{EngineName, ErrorCode};
+    use proptest::prelude::*;
+
+    const HELP: &str = include_str!("../../../fixtures/gemini/help.stdout");
+
+    fn judged(version: (i32, &str), help: (i32, &str)) -> Result<PreflightPass, Failure> {
+        let choices = Choices::from_settings(&settings(EngineName::Gemini)).unwrap();
+        let captured = [version, help]
+            .map(|(code, out)| printed(ExitKind::Code(code), out, "node: not found"));
+        judge(&choices, &resolved("gemini"), &captured)
+    }
+
+    #[test]
+    fn the_real_help_passes() {
+        let pass = judged((0, "0.61.0\n"), (0, HELP)).unwrap();
+        assert_eq!(pass.capabilities.version.as_deref(), Some("0.61.0"));
+        insta::assert_json_snapshot!(pass.report);
+    }
+
+    #[test]
+    fn without_its_policy_options_or_its_stream_it_is_refused() {
+        for (part, told) in [
+            ("--admin-policy", "--admin-policy"),
+            ("stream-json", "stream-json"),
+        ] {
+            let failure = judged((0, "0.9.1"), (0, &HELP.replace(part, "x"))).unwrap_err();
+            assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
+            assert!(failure.message.contains(told), "{failure}");
+        }
+    }
+
+    #[test]
+    fn a_version_that_is_not_told_is_a_reservation_and_a_missing_help_is_none() {
+        let pass = judged((0, "hello"), (0, HELP)).unwrap();
+        let last = pass.report.checks.last().unwrap();
+        assert_eq!(
+            (last.name.as_str(), last.status),
+            ("version", CheckStatus::Warning)
+        );
+        let failure = judged((0, "0.61.0"), (127, "")).unwrap_err();
+        assert!(failure.message.contains("node: not found"), "{failure}");
+        assert!(failure.message.contains("127"), "{failure}");
+    }
+
+    #[test]
+    fn probes_touch_neither_the_user_s_home_nor_the_repository() {
+        let place = request("", &[]).place;
+        for probe in probes(&resolved("gemini"), &place) {
+            assert!(probe.cwd.starts_with(&place.run_dir));
+            let home = probe.cwd.join("home").into();
+            assert!(probe.env.contains(&("GEMINI_CLI_HOME".into(), Some(home))));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_output_is_judged(out in ".{0,200}", code in -1..3) {
+            if let Err(failure) = judged((code, &out), (code, &out)) {
+                prop_assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
+            }
+        }
+    }
+}
