@@ -60,7 +60,7 @@ pub(super) fn review_command(
         schema: compact(SCHEMA),
         system,
     };
-    command(options, executable, surroundings, run, user)
+    command(options, executable, surroundings, &run, user)
 }
 
 /// Builds the command that transcribes an answer: without tools and with the schema of its reply.
@@ -82,7 +82,7 @@ pub(super) fn repair_command(
         options,
         executable,
         surroundings,
-        run,
+        &run,
         request.prompt.clone(),
     )
 }
@@ -107,12 +107,12 @@ fn command(
     options: &Options,
     executable: &Resolved,
     surroundings: &Surroundings,
-    run: Run<'_>,
+    run: &Run<'_>,
     prompt: String,
 ) -> CommandSpec {
     let place = run.place;
     let mut command = CommandSpec::new(&executable.path, &place.repo_root);
-    command.args = arguments(options, &run);
+    command.args = arguments(options, run);
     command.env = surroundings.changes(&place.run_dir);
     if let (Some(system), true) = (run.system, run.features.system_prompt_file) {
         command.files.push(PlacedFile {

@@ -19,12 +19,13 @@ use crate::engines::executable::Resolved;
 use crate::engines::shared::{self, check};
 
 /// Options without which there is no read-only review.
-const REQUIRED_FLAGS: [&str; 10] = [
+const REQUIRED_FLAGS: [&str; 11] = [
     "--print",
     "--output-format",
     "--verbose",
     "--json-schema",
     "--tools",
+    "--disallowedTools",
     "--permission-mode",
     "--no-session-persistence",
     "--setting-sources",
@@ -123,7 +124,6 @@ fn require(options: &Options, capabilities: &Capabilities) -> Result<(), Failure
     }
     let missing: Vec<_> = required
         .into_iter()
-        .chain(["--disallowedTools"])
         .filter(|flag| !capabilities.flags.contains(*flag))
         .collect();
     if missing.is_empty() {
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_the_policy_needs_must_be_there() {
-        for flag in REQUIRED_FLAGS.into_iter().chain(["--disallowedTools"]) {
+        for flag in REQUIRED_FLAGS {
             let failure = without(&[flag], |_| ()).unwrap_err();
             assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
             assert!(failure.message.contains(flag), "{failure}");

@@ -82,15 +82,16 @@ impl Record {
             put("resolvedModel", shared::cut(model, 200).into());
             put("modelResolutionSource", "provider-result".into());
         }
-        if let Some(used) = families.fallback_served(self.models().map(|(name, _)| name)) {
+        let names: Vec<&str> = self.models().map(|(name, _)| name).collect();
+        if let Some(used) = families.fallback_served(&names) {
             put("fallbackModelUsed", used.to_string().into());
         }
         let usage = self.0.get("usage");
-        for (key, name, place) in [
-            ("inputTokens", "input_tokens", usage),
-            ("outputTokens", "output_tokens", usage),
+        for (key, name) in [
+            ("inputTokens", "input_tokens"),
+            ("outputTokens", "output_tokens"),
         ] {
-            if let Some(count) = place.and_then(|place| place.get(name)?.as_u64()) {
+            if let Some(count) = usage.and_then(|usage| usage.get(name)?.as_u64()) {
                 put(key, count.into());
             }
         }
@@ -112,7 +113,7 @@ impl Record {
         self.models().any(|(_, usage)| thought(usage) > Some(0))
     }
 
-    fn models(&self) -> impl Iterator<Item = (&str, &Value)> + Clone {
+    fn models(&self) -> impl Iterator<Item = (&str, &Value)> {
         let models = self.0.get("modelUsage").and_then(Value::as_object);
         let pairs = models.into_iter().flatten();
         pairs.map(|(name, usage)| (name.as_str(), usage))
