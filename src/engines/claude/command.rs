@@ -60,7 +60,7 @@ pub(super) fn review_command(
         schema: compact(SCHEMA),
         system,
     };
-    command(options, executable, surroundings, run, user)
+    command(options, executable, surroundings, &run, user)
 }
 
 /// Builds the command that transcribes an answer: without tools and with the schema of its reply.
@@ -82,7 +82,7 @@ pub(super) fn repair_command(
         options,
         executable,
         surroundings,
-        run,
+        &run,
         request.prompt.clone(),
     )
 }
@@ -107,12 +107,12 @@ fn command(
     options: &Options,
     executable: &Resolved,
     surroundings: &Surroundings,
-    run: Run<'_>,
+    run: &Run<'_>,
     prompt: String,
 ) -> CommandSpec {
     let place = run.place;
     let mut command = CommandSpec::new(&executable.path, &place.repo_root);
-    command.args = arguments(options, &run);
+    command.args = arguments(options, run);
     command.env = surroundings.changes(&place.run_dir);
     if let (Some(system), true) = (run.system, run.features.system_prompt_file) {
         command.files.push(PlacedFile {
@@ -173,4 +173,174 @@ fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
 fn compact(schema: &str) -> String {
     let value: Value = serde_json::from_str(schema).expect("the schema is part of the program");
     value.to_string()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::features;
+    use super::super::options::tests::{chosen, settings};
+    use super::*;
+    use crate::engines::executable::Source;
+    use crate::engines::settings::{Chosen, Effort, Origin};
+    use crate::env::Environment;
+    use diffwarden_actors::engine::Capabilities;
+    use diffwarden_actors::model::{Patch, ReviewTarget, TargetKind};
+    use std::sync::{Arc, LazyLock};
+
+    static REPAIR_SCHEMA: LazyLock<Value> =
+        LazyLock::new(|| serde_json::json!({"type": "object", "properties": {}}));
+
+    fn place() -> Place {
+        Place {
+            repo_root: "/repo".into(),
+            run_dir: "/run/review".into(),
+        }
+    }
+
+    pub(in crate::engines::claude) fn request(system: Option<&str>) -> ReviewRequest {
+        ReviewRequest {
+            place: place(),
+            capabilities: Capabilities::default(),
+            prompt: Arc::new(Prompt {
+                system: system.map(str::to_owned),
+                user: "prompt".to_owned(),
+                coverage: Default::default(),
+            }),
+            target: Arc::new(ReviewTarget {
+                kind: TargetKind::Uncommitted,
+                repo_root: "/repo".to_owned(),
+                base_ref: None,
+                base_sha: None,
+                head_sha: None,
+                commit_sha: None,
+                instructions: None,
+                diff_command: String::new(),
+                changed_files: Vec::new(),
+            }),
+            patch: Arc::new(Patch { files: Vec::new() }),
+        }
+    }
+
+    pub(in crate::engines::claude) fn repair_request() -> RepairRequest {
+        RepairRequest {
+            place: place(),
+            capabilities: Capabilities::default(),
+            prompt: "transcribe".to_owned(),
+            schema: &REPAIR_SCHEMA,
+        }
+    }
+
+    fn executable() -> Resolved {
+        Resolved {
+            path: "/bin/claude".into(),
+            requested: "claude".into(),
+            source: Source::AdapterDefault,
+        }
+    }
+
+    fn options() -> Options {
+        Options::from_settings(&settings()).unwrap()
+    }
+
+    fn surroundings(options: &Options) -> Surroundings {
+        Surroundings::read(options, None, &Environment::default())
+    }
+
+    fn review(options: &Options, features: &Features, system: Option<&str>) -> CommandSpec {
+        let request = request(system);
+        review_command(
+            options,
+            &executable(),
+            &surroundings(options),
+            features,
+            &request,
+        )
+    }
+
+    fn words(command: &CommandSpec) -> String {
+        let words: Vec<_> = command
+            .args
+            .iter()
+            .map(|arg| arg.to_string_lossy())
+            .collect();
+        words.join("\n")
+    }
+
+    #[test]
+    fn default_command_line() {
+        let command = review(&options(), &features::tests::ALL, Some("contract"));
+        insta::assert_snapshot!(words(&command));
+        assert_eq!(command.files[0].contents, b"contract");
+        assert_eq!(command.stdin, b"prompt");
+        assert_eq!(command.cwd, std::path::Path::new("/repo"));
+        assert!(!command.keep_stdin_open);
+    }
+
+    #[test]
+    fn command_line_with_every_choice() {
+        let options = Options {
+            model: Some(chosen("opus", Origin::Flag)),
+            effort: Some(Chosen {
+                value: Effort::Minimal,
+                origin: Origin::Flag,
+            }),
+            fallback_model: Some(chosen("haiku", Origin::Config)),
+            max_budget_usd: Some(1.5),
+            ..options()
+        };
+        insta::assert_snapshot!(words(&review(&options, &features::tests::ALL, None)));
+    }
+
+    #[test]
+    fn command_line_of_an_old_claude() {
+        let command = review(&options(), &Features::default(), Some("contract"));
+        insta::assert_snapshot!(words(&command));
+        assert_eq!(command.stdin, b"contract\n\nprompt");
+        assert!(command.files.is_empty());
+    }
+
+    #[test]
+    fn command_line_of_a_repair() {
+        let options = options();
+        let command = repair_command(
+            &options,
+            &executable(),
+            &surroundings(&options),
+            &Features {
+                system_prompt_file: false,
+                ..features::tests::ALL
+            },
+            &repair_request(),
+        );
+        insta::assert_snapshot!(words(&command));
+        assert_eq!(command.stdin, b"transcribe");
+    }
+
+    #[test]
+    fn a_contract_that_is_no_file_is_an_argument_only_while_it_fits() {
+        let inline = Features {
+            system_prompt: true,
+            ..Features::default()
+        };
+        let longest = "c".repeat(MAX_ARGUMENT);
+        let command = review(&options(), &inline, Some(&longest));
+        assert!(words(&command).ends_with(&format!("--system-prompt\n{longest}")));
+        let command = review(&options(), &inline, Some(&(longest + "c")));
+        assert!(!words(&command).contains("--system-prompt"));
+        assert!(command.stdin.ends_with(b"\n\nprompt"));
+    }
+
+    #[test]
+    fn the_schema_is_one_that_claude_takes() {
+        let schema: Value = serde_json::from_str(&compact(SCHEMA)).unwrap();
+        assert!(schema.get("$schema").is_none());
+        assert!(jsonschema::validator_for(&schema).is_ok());
+        let finding = &schema["properties"]["findings"]["items"];
+        assert!(
+            !finding["required"]
+                .as_array()
+                .unwrap()
+                .contains(&"priority".into())
+        );
+    }
 }

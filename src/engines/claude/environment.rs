@@ -71,7 +71,7 @@ pub(super) struct Surroundings {
 impl Surroundings {
     /// Reads the inherited environment. `timeout` is the whole time the reviewer has.
     pub(super) fn read(options: &Options, timeout: Option<Duration>, env: &Environment) -> Self {
-        let has = |name: &&str| env.text(name).is_some();
+        let has = |name: &str| env.text(name).is_some();
         let has_key = KEYS.iter().any(|name| has(name));
         let is_own_login = options.auth_mode == AuthMode::ClaudeCode;
         let mut changes: Vec<Change> = Vec::new();
@@ -86,7 +86,7 @@ impl Surroundings {
         } else {
             removed(THINKING)
         });
-        if let (Some(timeout), false) = (timeout, has(&RETRIES)) {
+        if let (Some(timeout), false) = (timeout, has(RETRIES)) {
             changes.push(set(RETRIES, &retries_within(timeout).to_string()));
         }
         Self {

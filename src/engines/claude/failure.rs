@@ -113,7 +113,7 @@ pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
 /// An exhausted budget fails the reviewer with an error of its own (SPEC 5.4).
 fn of_budget(record: &Record, said: &str) -> Failure {
     let spent = record.number("total_cost_usd");
-    let spent = spent.map(|cost| format!(" after spending ${cost:.2}"));
+    let spent = spent.map(|cost| format!(" after spending ${}", (cost * 1e4).round() / 1e4));
     let lead = format!(
         "the budget of this reviewer (maxBudgetUsd) is used up{}",
         spent.unwrap_or_default()
@@ -157,9 +157,12 @@ fn kind_of_service(record: &Record, is_limit_reached: bool) -> Option<Kind> {
     if is_limit_reached {
         return Some(quota());
     }
-    match record.text("api_error_type") {
-        Some("billing_error") => return Some(quota()),
+    if record.text("api_error_type") == Some("billing_error") {
+        return Some(quota());
+    }
+    match record.text("api_error") {
         Some("connection_failed") => return Some(unreachable()),
+        Some("max_output_tokens") => return Some(cut_off()),
         _ => {}
     }
     Some(match record.status()? {
@@ -195,8 +198,6 @@ fn kind_of_sentence(record: &Record, said: &str) -> Option<Kind> {
             "the model declined to review",
             "choose another model",
         )
-    } else if record.text("api_error") == Some("max_output_tokens") {
-        cut_off()
     } else if begins(&["Not logged in", "Invalid API key", "Failed to authenticate"]) {
         refused()
     } else if begins(&["Prompt is too long"]) {

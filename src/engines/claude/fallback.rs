@@ -53,12 +53,9 @@ pub(super) struct Families {
 impl Families {
     /// Tells whether the fallback served a run, where the names of the models that did prove it.
     /// Two of one family cannot be told apart by an alias.
-    pub(super) fn fallback_served<'a>(
-        self,
-        served: impl Iterator<Item = &'a str> + Clone,
-    ) -> Option<bool> {
+    pub(super) fn fallback_served(self, served: &[&str]) -> Option<bool> {
         let (model, fallback) = (self.model?, self.fallback?);
-        let has = |family| served.clone().any(|name| Family::of(name) == Some(family));
+        let has = |family| served.iter().any(|name| Family::of(name) == Some(family));
         if model == fallback {
             None
         } else if has(fallback) {
@@ -108,8 +105,7 @@ mod tests {
     #[test]
     fn only_the_names_of_models_prove_who_served() {
         let families = |model, fallback| Families { model, fallback };
-        let served =
-            |families: Families, names: &[&str]| families.fallback_served(names.iter().copied());
+        let served = |families: Families, names: &[&str]| families.fallback_served(names);
         let opus = families(Some(Family::Opus), Some(Family::Sonnet));
         assert_eq!(served(opus, &["claude-sonnet-5-5"]), Some(true));
         assert_eq!(served(opus, &["claude-opus-5-5"]), Some(false));

@@ -147,3 +147,75 @@ fn check_size(bytes: usize) -> Result<(), Failure> {
     )
     .hint("review a smaller change, or leave out generated files"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::command::tests::{repair_request, request};
+    use super::options::tests::settings;
+    use super::*;
+    use crate::env::Environment;
+    use std::sync::Arc;
+
+    fn engine(executable: &str, mode: &str) -> ClaudeCli {
+        let mut settings = settings();
+        let name = ("executable".to_owned(), executable.into());
+        settings.options.cli.extend([name]);
+        let mode = ("authMode".to_owned(), mode.into());
+        settings.options.sdk.extend([mode]);
+        let host = Host {
+            env: Environment::from_iter([("PATH", "/bin:/usr/bin")]),
+            repo_root: None,
+        };
+        ClaudeCli::new(&settings, &host).unwrap()
+    }
+
+    fn asked(bytes: usize) -> ReviewRequest {
+        let mut request = request(None);
+        Arc::make_mut(&mut request.prompt).user = "p".repeat(bytes);
+        request
+    }
+
+    #[test]
+    fn a_missing_executable_fails_everything_alike() {
+        let engine = engine("no-such-claude", "auto");
+        let Err(at_preflight) = engine.preflight(&request(None).place) else {
+            panic!("there is nothing to run");
+        };
+        let Err(at_review) = engine.review(&request(None)) else {
+            panic!("there is nothing to run");
+        };
+        assert_eq!(at_preflight, at_review);
+        assert_eq!(at_preflight.code, ErrorCode::MissingRequirement);
+        assert!(matches!(engine.repair(&repair_request()), Some(Err(_))));
+    }
+
+    #[test]
+    fn a_missing_key_fails_before_anything_runs() {
+        let Err(failure) = engine("sh", "api-key").preflight(&request(None).place) else {
+            panic!("there is no key");
+        };
+        assert_eq!(failure.code, ErrorCode::MissingAuth);
+        assert!(engine("sh", "auto").preflight(&request(None).place).is_ok());
+    }
+
+    #[test]
+    fn the_prompt_is_counted_in_bytes() {
+        let engine = engine("sh", "auto");
+        assert!(engine.review(&asked(10_000_000)).is_ok());
+        let Err(failure) = engine.review(&asked(10_000_001)) else {
+            panic!("Claude would refuse this");
+        };
+        assert!(failure.message.contains("10000001"), "{failure}");
+        assert!(failure.message.contains("10000000"), "{failure}");
+    }
+
+    #[test]
+    fn a_repair_is_a_process_of_its_own() {
+        let Some(Ok(Start::Process { command, .. })) =
+            engine("sh", "auto").repair(&repair_request())
+        else {
+            panic!("Claude can repair");
+        };
+        assert_eq!(command.stdin, b"transcribe");
+    }
+}

@@ -19,12 +19,13 @@ use crate::engines::executable::Resolved;
 use crate::engines::shared::{self, check};
 
 /// Options without which there is no read-only review.
-const REQUIRED_FLAGS: [&str; 10] = [
+const REQUIRED_FLAGS: [&str; 11] = [
     "--print",
     "--output-format",
     "--verbose",
     "--json-schema",
     "--tools",
+    "--disallowedTools",
     "--permission-mode",
     "--no-session-persistence",
     "--setting-sources",
@@ -123,7 +124,6 @@ fn require(options: &Options, capabilities: &Capabilities) -> Result<(), Failure
     }
     let missing: Vec<_> = required
         .into_iter()
-        .chain(["--disallowedTools"])
         .filter(|flag| !capabilities.flags.contains(*flag))
         .collect();
     if missing.is_empty() {
@@ -227,4 +227,159 @@ fn effort_check(options: &Options, features: &Features) -> PreflightCheck {
         }
     };
     check("effort", status, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::tests::{chosen, settings};
+    use super::*;
+    use crate::engines::executable::Source;
+    use crate::engines::settings::{Chosen, Effort, Origin, ReviewerSettings};
+    use proptest::prelude::*;
+
+    const HELP: &str = include_str!("../../../fixtures/claude/help.txt");
+    const VERSION: &str = "2.1.332 (Claude Code)\n";
+
+    fn resolved() -> Resolved {
+        Resolved {
+            path: "/bin/claude".into(),
+            requested: "claude".into(),
+            source: Source::AdapterDefault,
+        }
+    }
+
+    fn printed(code: i32, stdout: &str, stderr: &str) -> Captured {
+        Captured {
+            exit: ExitKind::Code(code),
+            stdout: stdout.to_owned(),
+            stderr: stderr.to_owned(),
+            outputs: Vec::new(),
+        }
+    }
+
+    fn judged(
+        change: impl FnOnce(&mut ReviewerSettings),
+        version: Captured,
+        help: Captured,
+    ) -> Result<PreflightPass, Failure> {
+        let mut settings = settings();
+        change(&mut settings);
+        let options = Options::from_settings(&settings).unwrap();
+        judge(&options, &resolved(), &[version, help])
+    }
+
+    /// Judges a Claude whose help lacks some options.
+    fn without(
+        flags: &[&str],
+        change: impl FnOnce(&mut ReviewerSettings),
+    ) -> Result<PreflightPass, Failure> {
+        let help = flags
+            .iter()
+            .fold(HELP.to_owned(), |help, flag| help.replace(flag, "--other"));
+        judged(change, printed(0, VERSION, ""), printed(0, &help, ""))
+    }
+
+    fn warnings(pass: &PreflightPass) -> Vec<&str> {
+        let checks = pass.report.checks.iter();
+        checks
+            .filter(|check| check.status == CheckStatus::Warning)
+            .map(|check| check.name.as_str())
+            .collect()
+    }
+
+    #[test]
+    fn the_real_help_passes_and_tells_what_else_is_known() {
+        let pass = without(&[], |_| ()).unwrap();
+        assert_eq!(pass.capabilities.version.as_deref(), Some("2.1.332"));
+        let features = Features::of(&pass.capabilities);
+        assert_eq!(features, super::super::features::tests::ALL);
+        insta::assert_json_snapshot!(pass.report);
+    }
+
+    #[test]
+    fn what_the_policy_needs_must_be_there() {
+        for flag in REQUIRED_FLAGS {
+            let failure = without(&[flag], |_| ()).unwrap_err();
+            assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
+            assert!(failure.message.contains(flag), "{failure}");
+            assert!(failure.message.contains("2.1.332"), "{failure}");
+        }
+        for help in [printed(0, "noise", ""), printed(1, HELP, "")] {
+            let failure = judged(|_| (), printed(0, VERSION, ""), help).unwrap_err();
+            assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
+        }
+    }
+
+    #[test]
+    fn a_budget_and_a_chosen_effort_are_never_dropped() {
+        let limited = |settings: &mut ReviewerSettings| settings.max_budget_usd = Some(1.0);
+        let failure = without(&["--max-budget-usd"], limited).unwrap_err();
+        assert!(failure.message.contains("--max-budget-usd"), "{failure}");
+        assert!(without(&["--max-budget-usd"], |_| ()).is_ok());
+        let asked = |settings: &mut ReviewerSettings| {
+            settings.effort = Some(Chosen {
+                value: Effort::Low,
+                origin: Origin::Flag,
+            });
+        };
+        let failure = without(&["--effort"], asked).unwrap_err();
+        assert!(failure.message.contains("--effort"), "{failure}");
+    }
+
+    #[test]
+    fn what_can_be_left_out_is_a_warning() {
+        let pass = without(&["--effort", "--restricted"], |_| ()).unwrap();
+        assert_eq!(warnings(&pass), ["claude-policy", "effort"]);
+        let asked = |settings: &mut ReviewerSettings| {
+            settings.fallback_model = Some(chosen("opus", Origin::Flag));
+        };
+        let pass = without(&["--fallback-model"], asked).unwrap();
+        assert_eq!(warnings(&pass), ["fallback-model"]);
+        let by_default = |settings: &mut ReviewerSettings| {
+            settings.model = Some(chosen("opus", Origin::Flag));
+        };
+        let pass = without(&["--fallback-model"], by_default).unwrap();
+        assert!(warnings(&pass).is_empty());
+        let off = |settings: &mut ReviewerSettings| {
+            settings.effort = Some(Chosen {
+                value: Effort::Off,
+                origin: Origin::Flag,
+            });
+        };
+        assert_eq!(warnings(&without(&[], off).unwrap()), ["effort"]);
+        for said in ["hello", "v2", "2.1 something", ""] {
+            let pass = judged(|_| (), printed(0, said, ""), printed(0, HELP, "")).unwrap();
+            assert_eq!(warnings(&pass), ["version"], "{said}");
+        }
+    }
+
+    #[test]
+    fn an_executable_that_does_not_start_fails_with_its_own_words() {
+        let broken = || printed(127, "", "cannot execute: required file not found\n");
+        let failure = judged(|_| (), broken(), broken()).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
+        assert!(failure.message.contains("exit code 127"), "{failure}");
+        assert!(failure.message.contains("required file"), "{failure}");
+    }
+
+    #[test]
+    fn probes_run_in_the_private_folder() {
+        let place = Place {
+            repo_root: "/repo".into(),
+            run_dir: "/run/review".into(),
+        };
+        for probe in probes(&resolved(), &place) {
+            assert_eq!(probe.cwd, place.run_dir);
+            assert!(probe.keep_stdout);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_output_is_judged(out in ".{0,200}", help in "(Usage: )?.{0,200}", code in -1..3) {
+            let printed_help = printed(code, &help, &out);
+            let result = judged(|_| (), printed(code, &out, &out), printed_help);
+            prop_assert_eq!(result.unwrap_err().code, ErrorCode::ReviewerEnvironmentFailed);
+        }
+    }
 }

@@ -43,13 +43,14 @@ impl Record {
         is_error == Some(true) || self.text("subtype").is_some_and(|kind| kind != "success")
     }
 
-    /// Returns what Claude says about its failure.
+    /// Returns what Claude says about its failure, without its notes to its own developers.
     pub(super) fn complaint(&self) -> String {
         let errors = self.0.get("errors").and_then(Value::as_array);
         let errors: Vec<&str> = errors
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
+            .filter(|error| !error.starts_with("[ede_diagnostic]"))
             .collect();
         if errors.is_empty() {
             self.text("result").unwrap_or_default().to_owned()
@@ -81,15 +82,16 @@ impl Record {
             put("resolvedModel", shared::cut(model, 200).into());
             put("modelResolutionSource", "provider-result".into());
         }
-        if let Some(used) = families.fallback_served(self.models().map(|(name, _)| name)) {
+        let names: Vec<&str> = self.models().map(|(name, _)| name).collect();
+        if let Some(used) = families.fallback_served(&names) {
             put("fallbackModelUsed", used.to_string().into());
         }
         let usage = self.0.get("usage");
-        for (key, name, place) in [
-            ("inputTokens", "input_tokens", usage),
-            ("outputTokens", "output_tokens", usage),
+        for (key, name) in [
+            ("inputTokens", "input_tokens"),
+            ("outputTokens", "output_tokens"),
         ] {
-            if let Some(count) = place.and_then(|place| place.get(name)?.as_u64()) {
+            if let Some(count) = usage.and_then(|usage| usage.get(name)?.as_u64()) {
                 put(key, count.into());
             }
         }
@@ -111,7 +113,7 @@ impl Record {
         self.models().any(|(_, usage)| thought(usage) > Some(0))
     }
 
-    fn models(&self) -> impl Iterator<Item = (&str, &Value)> + Clone {
+    fn models(&self) -> impl Iterator<Item = (&str, &Value)> {
         let models = self.0.get("modelUsage").and_then(Value::as_object);
         let pairs = models.into_iter().flatten();
         pairs.map(|(name, usage)| (name.as_str(), usage))
@@ -134,5 +136,82 @@ impl Record {
             .take(MAX_DENIALS)
             .map(|name| shared::cut(&shared::one_line(name), 100).into())
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::claude::fallback::Family;
+    use serde_json::json;
+
+    const NONE: Families = Families {
+        model: None,
+        fallback: None,
+    };
+
+    fn record(value: Value) -> Record {
+        let Value::Object(message) = value else {
+            panic!("a record is an object");
+        };
+        Record::new(message)
+    }
+
+    fn described(value: Value, families: Families) -> Map<String, Value> {
+        let mut metadata = Map::new();
+        record(value).describe(families, &mut metadata);
+        metadata
+    }
+
+    #[test]
+    fn a_run_failed_when_any_key_says_so() {
+        for (value, expected) in [
+            (json!({"subtype": "success", "is_error": false}), false),
+            (json!({"subtype": "success", "is_error": true}), true),
+            (
+                json!({"subtype": "error_max_turns", "is_error": false}),
+                true,
+            ),
+            (json!({"subtype": "error_max_turns"}), true),
+            (json!({"result": "text"}), false),
+        ] {
+            assert_eq!(record(value.clone()).is_error(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_model_that_wrote_most_is_the_one_that_answered() {
+        let usage = json!({"modelUsage": {
+            "claude-haiku-5-5": {"outputTokens": 3},
+            "claude-opus-5-5": {"outputTokens": 300},
+            "odd": 7,
+        }});
+        let families = Families {
+            model: Some(Family::Opus),
+            fallback: Some(Family::Sonnet),
+        };
+        let metadata = described(usage, families);
+        assert_eq!(metadata["resolvedModel"], "claude-opus-5-5");
+        assert_eq!(metadata["modelResolutionSource"], "provider-result");
+        assert_eq!(metadata["fallbackModelUsed"], "false");
+        assert!(described(json!({"modelUsage": {}}), families).is_empty());
+    }
+
+    #[test]
+    fn refused_tools_are_named_and_bounded() {
+        let denials = vec![json!({"tool_name": "Re\nad", "tool_input": "secret"}); 50];
+        let metadata = described(json!({"permission_denials": denials}), NONE);
+        assert_eq!(
+            metadata["permissionDenials"],
+            Value::from(vec!["Re ad"; 20])
+        );
+    }
+
+    #[test]
+    fn the_cost_is_part_of_the_usage() {
+        let value = json!({"usage": {"input_tokens": 3}, "total_cost_usd": 0.25});
+        let expected = json!({"input_tokens": 3, "total_cost_usd": 0.25});
+        assert_eq!(record(value).usage(), Some(expected));
+        assert_eq!(record(json!({"total_cost_usd": 0.25})).usage(), None);
     }
 }
