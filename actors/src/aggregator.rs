@@ -253,14 +253,12 @@ impl Handler<Conclude> for Aggregator {
                 let outcome = conclude_run(&plan, lanes, message.interrupt, timing_ms);
                 tell_tree_changes(&plan, outcome)
             };
-            spawn_blocking(conclude)
-                .await
-                .unwrap_or_else(|error| {
-                    RunOutcome::Failed(RunFailure {
-                        integrity,
-                        ..RunFailure::from(crashed(&error))
-                    })
+            spawn_blocking(conclude).await.unwrap_or_else(|error| {
+                RunOutcome::Failed(RunFailure {
+                    integrity,
+                    ..RunFailure::from(crashed(&error))
                 })
+            })
         })
     }
 }

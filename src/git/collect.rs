@@ -65,17 +65,11 @@ impl Repository {
         let mut files = None;
         let mut reason = "libgit2 does not open it".to_owned();
         if let Some(library) = &self.library {
-            // A driver of the repository's own could call text binary, and objects that a
+            // A driver of the repository's own could call text binary or bring a broken pattern, and objects that a
             // partial clone left out fail half way: git deals with both.
             if mentions(
                 &self.configurations(),
-                &[
-                    "binary",
-                    "funcname",
-                    "include",
-                    "promisor",
-                    "partialclone",
-                ],
+                &["binary", "funcname", "include", "promisor", "partialclone"],
             ) {
                 "its configuration has settings that only git follows".clone_into(&mut reason);
             } else {

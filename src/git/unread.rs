@@ -51,7 +51,9 @@ pub(super) fn obstacle(root: &Path, path: &RepoPath) -> Option<String> {
         Err(error) => return Some(cannot_be_read(&error)),
     };
     if let Some(kind) = odd_kind(facts.file_type()) {
-        return Some(format!("in its place there is {kind}, which has no contents to show"));
+        return Some(format!(
+            "in its place there is {kind}, which has no contents to show"
+        ));
     }
     if !facts.is_file() {
         return None;
@@ -63,9 +65,15 @@ pub(super) fn obstacle(root: &Path, path: &RepoPath) -> Option<String> {
 /// Puts deletions right that are none: git takes a file below a folder that it may not enter for
 /// deleted, and says nothing of a repository that took the place of a file.
 pub(super) fn correct_deletions(root: &Path, files: &mut Vec<FilePatch>) {
-    let added: HashSet<RepoPath> = files.iter().filter_map(|file| file.new_path.clone()).collect();
+    let added: HashSet<RepoPath> = files
+        .iter()
+        .filter_map(|file| file.new_path.clone())
+        .collect();
     let mut nested = Vec::new();
-    for file in files.iter_mut().filter(|file| file.change == Change::Deleted) {
+    for file in files
+        .iter_mut()
+        .filter(|file| file.change == Change::Deleted)
+    {
         let path = file.path().clone();
         match place(root, &path).symlink_metadata() {
             Err(error) if !is_gone(&error) => {
@@ -165,7 +173,10 @@ mod tests {
             ]
         );
         let warning = warning(&files).unwrap();
-        assert!(warning.starts_with("not reviewed: it's: odd/ ("), "{warning}");
+        assert!(
+            warning.starts_with("not reviewed: it's: odd/ ("),
+            "{warning}"
+        );
     }
 
     #[test]

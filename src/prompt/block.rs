@@ -359,7 +359,11 @@ new file mode 100644
         };
         let block = Block::new(&file, &extent(&file), usize::MAX);
         assert_eq!(block.sent, Sent::Clipped);
-        assert!(block.text.ends_with("\n(diffwarden: contents not shown: it cannot be read)\n"));
+        assert!(
+            block
+                .text
+                .ends_with("\n(diffwarden: contents not shown: it cannot be read)\n")
+        );
     }
 
     proptest! {
