@@ -117,9 +117,6 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
     });
 
     let mut warnings = resolved.warnings;
-    if selected.iter().all(|it| it.engine == EngineName::Fake) {
-        warnings.push("only the fake reviewer ran: nobody looked at the change".to_owned());
-    }
     let mut doubts = resolved.doubts;
     let mut reviewers = Vec::new();
     if target.is_diff_backed() && patch.is_empty() {
@@ -130,6 +127,9 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
             branch: resolved.branch,
         };
         reviewers = plan_reviewers(&selected, &host, &context)?;
+        if selected.iter().all(|it| it.engine == EngineName::Fake) {
+            warnings.push("only the fake reviewer ran: nobody looked at the change".to_owned());
+        }
     }
 
     let is_run = !reviewers.is_empty();

@@ -72,7 +72,7 @@ impl Repository {
         let mut files = None;
         let mut reason = "libgit2 does not open it".to_owned();
         if let Some(library) = &self.library {
-            // A driver of the repository's own could call text binary, and objects that a
+            // A driver of the repository's own could call text binary or bring a broken pattern, and objects that a
             // partial clone left out fail half way: git deals with both.
             if mentions(
                 &self.configurations(),

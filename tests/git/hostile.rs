@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use diffwarden_actors::model::ErrorCode;
+use diffwarden_actors::model::{ErrorCode, TrustReason};
 
 use super::fixture::{Fixture, Reader, headers, show};
 
@@ -45,37 +45,12 @@ fn no_setting_changes_the_patch() {
     let (dirty, clean) = (edited(), edited());
     clean.commit("edit");
     let saved = [&dirty, &clean].map(|repo| fs::read(repo.at(".git/config")).unwrap());
-    for settings in [
-        &[("color.ui", "always"), ("color.diff", "always")][..],
-        &[("diff.noprefix", "true")],
-        &[("diff.mnemonicPrefix", "true")],
-        &[("diff.srcPrefix", "x/"), ("diff.dstPrefix", "y/")],
-        &[("diff.context", "0"), ("diff.interHunkContext", "50")],
-        &[("diff.orderFile", "notes.txt")],
-        &[("diff.relative", "true")],
-        &[("diff.renames", "copies")],
-        &[
-            ("diff.wordRegex", "."),
-            ("diff.colorMoved", "zebra"),
-            ("diff.wsErrorHighlight", "all"),
-        ],
-        &[
-            ("diff.algorithm", "histogram"),
-            ("diff.indentHeuristic", "false"),
-        ],
-        &[("core.pager", "echo PAGER"), ("pager.diff", "true")],
-        &[("core.bigFileThreshold", "1")],
-        &[("core.quotePath", "false")],
-        &[
-            ("diff.ignoreSubmodules", "all"),
-            ("diff.suppressBlankEmpty", "true"),
-        ],
-    ] {
+    for settings in HOSTILE {
         for (repo, target, plain) in [
             (&dirty, "uncommitted", &saved[0]),
             (&clean, "commit:HEAD", &saved[1]),
         ] {
-            for (name, value) in settings {
+            for (name, value) in *settings {
                 repo.git(&["config", name, value]);
             }
             for reader in [Reader::Both, Reader::Executable, Reader::Library] {
@@ -84,6 +59,197 @@ fn no_setting_changes_the_patch() {
             }
             fs::write(repo.at(".git/config"), plain).unwrap();
         }
+    }
+}
+
+/// Settings of a repository; with none of them a review may fail or see anything else.
+const HOSTILE: &[&[(&str, &str)]] = &[
+    &[("color.ui", "always"), ("color.diff", "always")],
+    &[("diff.noprefix", "true")],
+    &[("diff.mnemonicPrefix", "true")],
+    &[("diff.srcPrefix", "x/"), ("diff.dstPrefix", "y/")],
+    &[("diff.context", "0"), ("diff.interHunkContext", "50")],
+    &[("diff.orderFile", "notes.txt")],
+    &[("diff.orderFile", ".git/missing")],
+    &[("diff.orderFile", "~nobody-of-that-name/x")],
+    &[("diff.relative", "true")],
+    &[("diff.renames", "copies")],
+    &[("diff.renames", "false"), ("status.renames", "copies")],
+    &[("diff.renameLimit", "1"), ("status.renameLimit", "1")],
+    &[
+        ("diff.wordRegex", "["),
+        ("diff.colorMoved", "zebra"),
+        ("diff.colorMovedWS", "ignore-all-space"),
+        ("diff.wsErrorHighlight", "all"),
+    ],
+    &[
+        ("diff.algorithm", "histogram"),
+        ("diff.indentHeuristic", "false"),
+    ],
+    &[("core.pager", "echo PAGER"), ("pager.diff", "true")],
+    &[("pager.diff-index", "echo"), ("pager.ls-files", "true")],
+    &[("core.bigFileThreshold", "1")],
+    &[("core.quotePath", "false")],
+    &[
+        ("diff.ignoreSubmodules", "all"),
+        ("diff.suppressBlankEmpty", "true"),
+    ],
+    &[("diff.submodule", "log"), ("status.submoduleSummary", "9")],
+    &[("diff.autoRefreshIndex", "true")],
+    &[("diff.external", "/bin/false"), ("diff.tool", "x")],
+    &[("diff.statGraphWidth", "1"), ("diff.dirstat", "lines")],
+    &[("diff.trustExitCode", "true")],
+    &[
+        ("status.short", "true"),
+        ("status.branch", "true"),
+        ("status.showStash", "true"),
+        ("status.aheadBehind", "false"),
+    ],
+    &[("status.showUntrackedFiles", "no")],
+    &[
+        ("status.relativePaths", "false"),
+        ("status.displayCommentPrefix", "true"),
+    ],
+    &[("column.ui", "always"), ("column.status", "always")],
+    &[("core.checkStat", "minimal"), ("core.trustctime", "false")],
+    &[("core.untrackedCache", "true"), ("core.fsmonitor", "true")],
+    &[("core.splitIndex", "false"), ("index.threads", "1")],
+    &[("core.preloadIndex", "false"), ("index.version", "4")],
+    &[("core.abbrev", "4"), ("core.safecrlf", "true")],
+    &[
+        ("core.whitespace", "cr-at-eol"),
+        ("apply.whitespace", "fix"),
+    ],
+    &[("core.notesRef", "refs/none"), ("notes.displayRef", "*")],
+    &[
+        ("core.useReplaceRefs", "true"),
+        ("core.warnAmbiguousRefs", "false"),
+    ],
+    &[("core.commentChar", "+"), ("core.editor", "/bin/false")],
+    &[
+        ("log.date", "bogus"),
+        ("log.follow", "true"),
+        ("log.showSignature", "true"),
+        ("log.diffMerges", "bogus"),
+        ("format.pretty", "bogus"),
+    ],
+    &[
+        ("i18n.logOutputEncoding", "UTF-16"),
+        ("i18n.commitEncoding", "UTF-16"),
+    ],
+    &[("alias.diff-index", "!false"), ("alias.ls-files", "!false")],
+    &[
+        ("submodule.recurse", "true"),
+        ("fetch.recurseSubmodules", "true"),
+    ],
+    &[
+        ("advice.statusHints", "true"),
+        ("advice.addEmbeddedRepo", "true"),
+    ],
+    &[
+        ("grep.lineNumber", "true"),
+        ("interactive.diffFilter", "/bin/false"),
+    ],
+    &[
+        ("feature.experimental", "true"),
+        ("feature.manyFiles", "true"),
+    ],
+    &[("gc.auto", "1"), ("maintenance.auto", "true")],
+    &[("safe.bareRepository", "explicit")],
+    // Values that end the commands made for people.
+    &[("diff.context", "bogus")],
+    &[("diff.interHunkContext", "-1")],
+    &[("diff.algorithm", "bogus")],
+    &[("diff.noprefix", "bogus"), ("diff.colorMoved", "bogus")],
+    &[
+        ("diff.submodule", "bogus"),
+        ("diff.ignoreSubmodules", "bogus"),
+    ],
+    &[
+        ("status.showUntrackedFiles", "bogus"),
+        ("status.short", "bogus"),
+    ],
+    &[("column.ui", "bogus"), ("column.status", "bogus")],
+    &[("color.diff", "bogus"), ("color.status", "bogus")],
+];
+
+#[test]
+fn no_setting_matters_to_a_branch_or_to_a_dirty_tree() {
+    let repo = edited();
+    repo.git(&["checkout", "-q", "-b", "side"]);
+    repo.commit("edit \u{e9}");
+    repo.write("notes.txt", "one\n");
+    repo.write("dir/new", "n\n");
+    let saved = fs::read(repo.at(".git/config")).unwrap();
+    for settings in HOSTILE {
+        for (name, value) in *settings {
+            repo.git(&["config", name, value]);
+        }
+        for target in ["base:main", "commit:HEAD"] {
+            let resolved = repo.try_by(Reader::Executable, target);
+            let resolved = resolved.unwrap_or_else(|it| panic!("{settings:?} {target}: {it}"));
+            assert_eq!(show(&resolved.patch), PLAIN, "{settings:?}");
+            assert_eq!(resolved.doubts, [TrustReason::TreeDiffers], "{settings:?}");
+            assert_eq!(resolved.commit_messages, ["edit \u{e9}\n"], "{settings:?}");
+            let left_out = &resolved.warnings[0];
+            let names = target == "base:main";
+            assert!(
+                !names || left_out.contains(": notes.txt, dir/new;"),
+                "{left_out} {settings:?}"
+            );
+        }
+        let custom = repo.try_by(Reader::Executable, "custom:look").unwrap();
+        assert!(custom.target.head_sha.is_some(), "{settings:?}");
+        fs::write(repo.at(".git/config"), &saved).unwrap();
+    }
+}
+
+#[test]
+fn settings_that_no_git_command_survives_are_named() {
+    let repo = edited();
+    let saved = fs::read(repo.at(".git/config")).unwrap();
+    for (name, value) in [
+        ("core.bigFileThreshold", "bogus"),
+        ("color.diff.old", "bogus"),
+    ] {
+        repo.git(&["config", name, value]);
+        let failure = repo.try_by(Reader::Both, "uncommitted").unwrap_err();
+        assert_eq!(failure.exit_code(), 3, "{failure:?}");
+        assert!(
+            failure
+                .message
+                .to_lowercase()
+                .contains(&name.to_lowercase()),
+            "{failure:?}"
+        );
+        fs::write(repo.at(".git/config"), &saved).unwrap();
+    }
+}
+
+#[test]
+fn a_diff_driver_of_the_repository_changes_no_heading_and_ends_nothing() {
+    let repo = Fixture::new();
+    repo.write(".gitattributes", "*.js diff=x\n");
+    let lines: String = (1..30).map(|n| format!("{n}\n")).collect();
+    repo.write("src/math.js", format!("function add\n  add\n{lines}"));
+    repo.commit("attributes");
+    repo.write("src/math.js", format!("function add\n  add\n{lines}end\n"));
+    repo.git(&["config", "diff.x.algorithm", "patience"]);
+    let saved = fs::read(repo.at(".git/config")).unwrap();
+    for (key, pattern) in [
+        ("xfuncname", "["),
+        ("funcname", "^( *add)$"),
+        ("wordRegex", "["),
+    ] {
+        repo.git(&["config", &format!("diff.x.{key}"), pattern]);
+        for reader in [Reader::Both, Reader::Executable] {
+            let patch = repo.try_by(reader, "uncommitted").unwrap().patch;
+            let hunk = &patch.files[0].hunks()[0];
+            assert_eq!(hunk.section, b"function add", "{key} {reader:?}");
+        }
+        let head = repo.resolve("commit:HEAD");
+        assert_eq!(headers(&head.patch).len(), 2);
+        fs::write(repo.at(".git/config"), &saved).unwrap();
     }
 }
 

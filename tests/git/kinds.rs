@@ -313,7 +313,7 @@ fn of_a_submodule_only_the_pointer_is_shown_and_said_to_be() {
 }
 
 #[test]
-fn a_nested_repository_is_a_note_and_reports_are_left_out() {
+fn a_nested_repository_is_named_and_reports_are_left_out() {
     let repo = Fixture::new();
     fs::create_dir(repo.at("nested")).unwrap();
     repo.git_in(&repo.at("nested"), &["init", "-q"]);
@@ -324,7 +324,7 @@ fn a_nested_repository_is_a_note_and_reports_are_left_out() {
     repo.write("new.txt", "n\n");
     assert_eq!(
         headers(&repo.resolve("uncommitted").patch),
-        ["A nested/ note", "A new.txt"]
+        ["A nested/ omitted", "A new.txt"]
     );
 }
 

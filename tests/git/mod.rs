@@ -11,3 +11,5 @@ mod kinds;
 mod open;
 mod producers;
 mod targets;
+mod tree_state;
+mod unread;

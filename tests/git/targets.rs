@@ -329,3 +329,20 @@ fn a_detached_head_has_no_branch() {
         assert_eq!(repo.try_by(reader, "base:main").unwrap().branch, None);
     }
 }
+
+#[test]
+fn include_uncommitted_goes_with_a_branch_alone() {
+    let repo = Fixture::new();
+    let options = ResolveOptions {
+        include_uncommitted: true,
+        ..ResolveOptions::default()
+    };
+    for target in ["commit:HEAD", "custom:look at everything"] {
+        let failure = repo.try_with(Reader::Both, target, &options).unwrap_err();
+        assert_eq!(failure.exit_code(), 2, "{target}");
+        assert!(
+            failure.message.contains("--include-uncommitted"),
+            "{failure}"
+        );
+    }
+}

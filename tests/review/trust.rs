@@ -68,6 +68,10 @@ fn a_reviewer_that_looked_at_nothing_is_no_full_review() {
     assert_eq!(run.code, 0);
     assert_eq!(artifact["engine"], "fake");
     assert_eq!(artifact["trust"]["clean"], false);
+    assert!(
+        artifact["warnings"].to_string().contains("only the fake"),
+        "{artifact}"
+    );
     let human = environment.review(&["--reviewer", "fake"]);
     assert!(human.stdout.contains("fixture"), "{}", human.stdout);
 }
@@ -88,4 +92,80 @@ fn the_scans_alone_are_a_review_without_an_engine() {
         artifact["result"]["findings"][0]["reviewer_ids"],
         json!(["surface"])
     );
+}
+
+#[test]
+fn a_repository_inside_the_change_is_not_taken_for_reviewed() {
+    let environment = TestEnvironment::with_edit();
+    environment.write("vendor/secret.py", "x\n");
+    environment.git(&["init", "--quiet", "vendor"]);
+    let run = environment.review(&["--reviewer", "surface", "--json", "--require-clean"]);
+    let artifact = run.json();
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert_eq!(trust_reasons(&artifact), ["clipped"]);
+    let files = artifact["coverage"]["files"].as_array().expect("files");
+    let vendor = files.iter().find(|file| file["path"] == "vendor/");
+    let reason = vendor.expect("an entry")["reason"].as_str();
+    assert!(
+        reason.is_some_and(|it| it.ends_with("is not looked into")),
+        "{reason:?}"
+    );
+    assert!(
+        artifact["warnings"].to_string().contains("vendor/"),
+        "{artifact}"
+    );
+}
+
+#[test]
+fn a_finding_beside_a_deletion_is_valid() {
+    let environment = TestEnvironment::new();
+    let lines: Vec<_> = (1..=60).map(|n| format!("line {n}\n")).collect();
+    environment.write("src/lib.rs", lines.concat());
+    environment.commit("base");
+    let mut edited = lines;
+    edited[49] = "FIFTY\n".to_owned();
+    edited.remove(9);
+    environment.write("src/lib.rs", edited.concat());
+    // The tenth line is gone; the ninth and what was the eleventh remain beside the gap.
+    for (line, code) in [(9, 0), (10, 0), (49, 0), (8, 4), (11, 4), (48, 4)] {
+        let mut finding = edit_finding("[P2] Gone");
+        finding["code_location"]["line_range"] = json!({"start": line, "end": line});
+        environment.codex_finds(&[finding]);
+        let run = environment.review(&["--reviewer", "codex", "--json", "--strict"]);
+        assert_eq!(run.code, code, "{line}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_tree_that_changes_during_the_run_is_told() {
+    let environment = TestEnvironment::with_edit();
+    environment.codex_reviewers(&[
+        (
+            "alpha",
+            json!([{"write_file": {"path": "src/new.rs", "text": "fn new() {}\n"}}, reply(&[])]),
+        ),
+        ("beta", json!([reply(&[])])),
+    ]);
+    let run = environment.review(&["--json"]);
+    let artifact = run.json();
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(trust_reasons(&artifact), ["tree_changed"]);
+    assert!(
+        artifact["warnings"].to_string().contains("src/new.rs"),
+        "{artifact}"
+    );
+}
+
+#[test]
+fn the_output_of_the_run_in_the_tree_is_no_change_of_it() {
+    let environment = TestEnvironment::with_edit();
+    environment.codex_finds(&[]);
+    let frames = environment.repo().join("frames");
+    let mut command = environment.review_command(&["--reviewer", "codex", "--ndjson"]);
+    let file = std::fs::File::create(&frames).expect("a file");
+    let status = command.stdout(file).status().expect("the binary runs");
+    assert!(status.success());
+    let text = std::fs::read_to_string(&frames).expect("frames");
+    let last: Value = serde_json::from_str(text.lines().last().expect("a frame")).expect("JSON");
+    assert_eq!(trust_reasons(&last["artifact"]), [] as [&str; 0]);
 }

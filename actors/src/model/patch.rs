@@ -270,3 +270,58 @@ impl FilePatch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the runs of a hunk at new line 10 whose lines have these signs.
+    fn runs(signs: &str) -> Vec<(u32, u32)> {
+        let lines = signs.chars().map(|sign| Line {
+            kind: match sign {
+                '+' => LineKind::Added,
+                '-' => LineKind::Removed,
+                _ => LineKind::Context,
+            },
+            no_newline: false,
+            start: 0,
+            len: 0,
+        });
+        let hunk = Hunk {
+            old_start: 10,
+            old_lines: 0,
+            new_start: 10,
+            new_lines: 0,
+            section: Vec::new(),
+            lines: lines.collect(),
+        };
+        let path = RepoPath::from("a");
+        let file = FilePatch {
+            old_path: Some(path.clone()),
+            new_path: Some(path.clone()),
+            change: Change::Modified,
+            old_mode: None,
+            new_mode: None,
+            old_id: None,
+            new_id: None,
+            similarity: None,
+            body: Body::Hunks(vec![hunk]),
+            content: Vec::new(),
+        };
+        let ranges = Patch { files: vec![file] }.changed_ranges();
+        let runs = ranges.get(&path).into_iter().flatten();
+        runs.map(|run| (run.start, run.end)).collect()
+    }
+
+    #[test]
+    fn added_lines_count_and_so_do_the_neighbours_of_lines_that_are_only_gone() {
+        assert_eq!(runs("   ++   "), [(13, 14)]);
+        assert_eq!(runs("   -+   "), [(13, 13)]);
+        assert_eq!(runs("   +-   -   "), [(13, 13), (16, 17)]);
+        assert_eq!(runs("+ - - +"), [(10, 14)]);
+        assert_eq!(runs("-   + "), [(10, 10), (13, 13)]);
+        assert_eq!(runs("+   -"), [(10, 10), (13, 13)]);
+        // Without an added line there is nothing to miss: any line will do.
+        assert_eq!(runs("   -   "), []);
+    }
+}

@@ -421,3 +421,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_variable_that_does_not_count_is_named() {
+    for (variable, value) in [
+        ("DIFFWARDEN_REVIEWERS", "surface"),
+        ("DIFFWARDEN_REVIEWER_SET", "2"),
+    ] {
+        let environment: Environment = [(variable, value)].into_iter().collect();
+        let failure = select_reviewers(&SelectionFlags::default(), &environment, None).unwrap_err();
+        assert_eq!(failure.exit_code(), 2);
+        let words = format!("{variable} counts only where there is a config");
+        assert!(failure.message.contains(&words), "{failure}");
+    }
+    let nobody = select_reviewers(&SelectionFlags::default(), &Environment::default(), None);
+    assert!(!nobody.unwrap_err().message.contains("DIFFWARDEN"));
+}
