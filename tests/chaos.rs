@@ -61,6 +61,7 @@ fn whatever_happens_a_run_ends_once_and_leaves_nothing() {
                     }
                     if catch_unwind(AssertUnwindSafe(|| world.live_through(seed))).is_err() {
                         failed.lock().expect("nobody panics with it").push(seed);
+                        world.clear();
                         world = World::new();
                     }
                 }
@@ -143,6 +144,14 @@ impl World {
         check_outcome(scenario, &run, &frames, &out, told);
         self.check_nothing_is_left(told);
         frames
+    }
+
+    /// Ends what a failed run has left.
+    fn clear(&self) {
+        for pid in self.environment.processes() {
+            let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+            pid.map(|pid| kill_process(pid, Signal::KILL).ok());
+        }
     }
 
     fn check_nothing_is_left(&self, told: &str) {
