@@ -18,9 +18,7 @@ use tokio::task::spawn_blocking;
 use crate::messages::{Interrupted, Start};
 use crate::model::{ErrorCode, Failure, Reason};
 use crate::plan::RunPlan;
-use crate::sink::{
-    InterruptReceiver, Publisher, RunFailure, RunOutcome, SinkSet, panic_message,
-};
+use crate::sink::{InterruptReceiver, Publisher, RunFailure, RunOutcome, SinkSet, panic_message};
 use crate::supervisor::{Supervisor, internal_error};
 
 pub mod answer;

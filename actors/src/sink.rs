@@ -178,7 +178,9 @@ impl SinkSet {
     pub fn finish(self, outcome: &RunOutcome) -> io::Result<()> {
         let outcome = Arc::new(outcome.clone());
         self.publisher.send(&Delivery::Finish(Arc::clone(&outcome)));
-        let patience = outcome.was_interrupted().then_some(PATIENCE_AFTER_INTERRUPT);
+        let patience = outcome
+            .was_interrupted()
+            .then_some(PATIENCE_AFTER_INTERRUPT);
         let mut first = Ok(());
         for SinkThread { ended, thread } in self.threads {
             let result = match patience {

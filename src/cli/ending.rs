@@ -127,7 +127,9 @@ impl Ending {
         if is_preparing {
             git::end_all();
             abandon(self.out.as_ref());
-            within(PATIENCE, move || drop(tell_failure(&failure, mode, &redactor)));
+            within(PATIENCE, move || {
+                drop(tell_failure(&failure, mode, &redactor))
+            });
             output::end(code);
         }
         // Whoever reads gets what is on its way.
