@@ -9,7 +9,7 @@ fn bare_call_prints_help_and_succeeds() {
     let run = TestEnvironment::new().run(&[]);
     assert_eq!(run.code, 0);
     assert!(run.stdout.contains("Usage: diffwarden"), "{}", run.stdout);
-    assert!(run.stdout.ends_with(|c| c == '\n'), "{:?}", run.stdout);
+    assert!(run.stdout.ends_with('\n'), "{:?}", run.stdout);
     assert!(!run.stdout.ends_with("\n\n"), "{:?}", run.stdout);
     assert_eq!(run.stderr, "");
 }
