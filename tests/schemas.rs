@@ -3,11 +3,12 @@
 //! `UPDATE_SCHEMAS=1 cargo test schemas` writes them anew.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use diffwarden::cli::ReviewerList;
+use diffwarden::report::Report;
 use diffwarden::sinks::ErrorObject;
-use diffwarden_actors::model::{Frame, ReviewArtifact};
+use diffwarden_actors::model::{Frame, ReviewArtifact, RunArtifact};
 use jsonschema::Validator;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
@@ -17,6 +18,8 @@ use serde_json::{Value, json};
 use crate::support::{Run, TestEnvironment};
 
 const ARTIFACT: &str = "review-artifact";
+const RUN: &str = "run-artifact";
+const REPORT: &str = "report";
 const FRAME: &str = "event-frame";
 const ERROR: &str = "error";
 const REVIEWERS: &str = "reviewers-list";
@@ -79,9 +82,11 @@ fn schema_of<T: JsonSchema>() -> Value {
         .to_value()
 }
 
-fn schemas() -> [(&'static str, Value); 4] {
+fn schemas() -> [(&'static str, Value); 6] {
     [
         (ARTIFACT, schema_of::<ReviewArtifact>()),
+        (RUN, schema_of::<RunArtifact>()),
+        (REPORT, schema_of::<Report<'_>>()),
         (FRAME, schema_of::<Frame>()),
         (ERROR, schema_of::<ErrorObject>()),
         (REVIEWERS, schema_of::<ReviewerList>()),
@@ -137,6 +142,7 @@ fn check_review(environment: &TestEnvironment, reviewers: &[&str]) -> Value {
     args.extend(reviewers.iter().flat_map(|id| ["--reviewer", id]));
     let printed = environment.run(&[&args[..], &["--json"]].concat()).json();
     Published::read(ARTIFACT).accept(&printed);
+    Published::read(RUN).accept(&printed);
     check_frames(&environment.run(&[&args[..], &["--ndjson"]].concat()));
     printed
 }
@@ -223,6 +229,49 @@ fn answers_and_failures_of_engines_print_what_the_schemas_say() {
 }
 
 #[test]
+fn batches_and_reports_print_what_the_schemas_say() {
+    let environment = TestEnvironment::with_edit();
+    add_surprises(&environment);
+    let folder = environment.path("history");
+    let folder_text = folder.to_str().expect("a UTF-8 path");
+    for (flags, mode) in [(&[][..], "full"), (&["--focus", "errors"], "metadata")] {
+        let keeping = [
+            "--report",
+            "--report-dir",
+            folder_text,
+            "--report-mode",
+            mode,
+        ];
+        let args = [&["review", "--reviewer", "surface"], flags, &keeping].concat();
+        let printed = environment.run(&[&args[..], &["--json"]].concat()).json();
+        Published::read(RUN).accept(&printed);
+        let is_batch = !flags.is_empty();
+        assert_eq!(printed["kind"] == "batch", is_batch, "{printed:#}");
+        assert_eq!(Published::read(ARTIFACT).0.is_valid(&printed), !is_batch);
+        check_frames(&environment.run(&[&args[..], &["--ndjson"]].concat()));
+        for report in reports_in(&folder) {
+            Published::read(REPORT).accept(&report);
+        }
+    }
+    assert_eq!(reports_in(&folder).len(), 4);
+}
+
+/// Returns every report below a folder.
+fn reports_in(folder: &Path) -> Vec<Value> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let read = |path: PathBuf| {
+        if path.is_dir() {
+            return reports_in(&path);
+        }
+        let text = fs::read_to_string(&path).expect("a report");
+        vec![serde_json::from_str(&text).expect("a report is JSON")]
+    };
+    entries
+        .flat_map(|entry| read(entry.expect("an entry").path()))
+        .collect()
+}
+
+#[test]
 fn what_is_wrong_before_a_run_prints_what_the_schemas_say() {
     let environment = TestEnvironment::with_edit();
     let wrong = ["review", "--reviewer", "nobody"];
@@ -236,6 +285,8 @@ fn the_schemas_refuse_what_is_something_else() {
     let artifact = check_review(&TestEnvironment::with_edit(), &["fake"]);
     for (name, value) in [
         (ARTIFACT, json!({"schema_version": 2})),
+        (RUN, json!({"schema_version": 2, "kind": "batch"})),
+        (REPORT, artifact.clone()),
         (FRAME, artifact.clone()),
         (ERROR, artifact.clone()),
         (REVIEWERS, artifact),

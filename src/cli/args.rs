@@ -32,13 +32,19 @@ pub(super) enum Command {
     Reviewers(Reviewers),
 }
 
+// Lines of at most 78 columns: clap breaks longer ones wherever a terminal ends.
 const EXAMPLES: &str = "\
 Examples:
-  diffwarden review --reviewer surface          scan what is not committed yet; needs no account
-  diffwarden review --target base:main          ask the configured reviewers about this branch
-  diffwarden review --focus errors              the same, and once more with a focus
-  diffwarden review --target commit:HEAD --reviewer codex --json --out review.json
-  diffwarden review --reviewer-set deep --agent text for a coding agent to act on";
+  diffwarden review --reviewer surface
+      scan what is not committed yet; needs no account
+  diffwarden review --target base:main
+      ask the configured reviewers about this branch
+  diffwarden review --focus errors --focus tests
+      the same, and once more for each focus
+  diffwarden review --target commit:HEAD --reviewer codex --out review.json
+      review the last commit, and save the artifact
+  diffwarden review show review.json --agent
+      show it again, as text for a coding agent to act on";
 
 const REVIEW_HELP: &str = "\
 Targets:
@@ -47,22 +53,35 @@ Targets:
   commit:<sha>     one commit against its first parent
   custom:<text>    instructions for the whole repository, without a diff
 
-Exit codes:
-  0  the review is complete (findings do not matter)
-  1  a gate was met: --fail-on-findings or --require-clean
-  2  the command line or the configuration is wrong; nothing was run
-  3  no review could be made
-  4  --strict: an answer could not be read, or points outside the change
-  129, 130, 131, 143  ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM; the first asks the reviewers to
-     end, a second one ends them at once. What had finished goes to the file of --out
+Gates:
+  --fail-on-findings <LEVEL>  a finding is at least this urgent     exit 1
+  --require-clean             the result is not a full review       exit 1
+  --strict                    an answer could not be read, or
+                              points outside the change             exit 4
+                              a reviewer failed                     exit 2 or 3
 
-Errors are told on stderr. With --json they are also one JSON object on stdout,
-with --ndjson the last frame on stdout.
+Exit codes:
+    0  the review is complete (findings do not matter)
+    1  a gate was met: --fail-on-findings or --require-clean
+    2  the command line or the configuration is wrong; nothing was run
+    3  no review could be made
+    4  --strict: an answer could not be read, or points outside the change
+  129  ended by SIGHUP
+  130  ended by SIGINT (Ctrl-C)
+  131  ended by SIGQUIT
+  143  ended by SIGTERM
+
+  The first signal asks the reviewers to end, a second one ends them at once.
+  What had finished by then goes to the file of --out, if it is given.
+
+Errors are told on stderr. With --json each is one JSON object on stdout too,
+with --ndjson the last frame there.
 
 Environment:
   DIFFWARDEN_REVIEWERS, DIFFWARDEN_REVIEWER_SET, DIFFWARDEN_MODEL,
   DIFFWARDEN_EFFORT, DIFFWARDEN_FALLBACK_MODEL, DIFFWARDEN_TIMEOUT_SECONDS
-  stand in for the flags of the same name.";
+  stand in for --reviewer (several, with commas between them),
+  --reviewer-set, --model, --effort, --fallback-model and --timeout.";
 
 #[derive(Debug, Args)]
 #[command(after_help = REVIEW_HELP, disable_help_subcommand = true)]

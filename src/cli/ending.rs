@@ -128,7 +128,7 @@ impl Ending {
             git::end_all();
             abandon(self.out.as_ref());
             within(PATIENCE, move || {
-                drop(tell_failure(&failure, mode, &redactor))
+                drop(tell_failure(&failure, mode, &redactor));
             });
             output::end(code);
         }

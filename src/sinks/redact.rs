@@ -5,7 +5,10 @@
 //! read code, so both can come back in any field of an answer or of an error.
 //!
 //! JSON is redacted string by string, never across its structure, so that what was valid JSON
-//! stays valid whatever a secret looks like.
+//! stays valid whatever a secret looks like. What consumers rely on stays as well: the name of a
+//! member never loses a variable's value, and a contract word under one of the names that hold
+//! nothing else (`type`, `status`, ...) is left alone. Paths are redacted like any other text; that
+//! ordinary names in them are no secrets is the business of `secrets`.
 
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
@@ -45,10 +48,21 @@ impl Redactor {
         let mut safe = String::new();
         let mut copied = 0;
         let mut rest = 0;
+        let mut member = "";
         while let Some(open) = find_quote(json, rest) {
             let literal = open..end_of_literal(json, open);
             rest = literal.end;
-            if let Some(replacement) = self.redact_literal(&json[literal.clone()]) {
+            let text = &json[literal.clone()];
+            let replacement = if is_name(&json[rest..]) {
+                member = text;
+                // An engine chooses some names; none of diffwarden's has the shape of a token.
+                rewrite_literal(text, redact_shapes)
+            } else if is_contract_word(member, text) {
+                None
+            } else {
+                rewrite_literal(text, |text| self.redact(text))
+            };
+            if let Some(replacement) = replacement {
                 safe.push_str(&json[copied..literal.start]);
                 safe.push_str(&replacement);
                 copied = literal.end;
@@ -59,19 +73,6 @@ impl Redactor {
         }
         safe.push_str(&json[copied..]);
         Cow::Owned(safe)
-    }
-
-    /// Redacts a JSON string, quotes included; `None` when there is nothing to redact.
-    fn redact_literal(&self, literal: &str) -> Option<String> {
-        let text: Cow<'_, str> = if literal.contains('\\') {
-            Cow::Owned(serde_json::from_str(literal).ok()?)
-        } else {
-            Cow::Borrowed(literal.get(1..literal.len() - 1)?)
-        };
-        match self.redact(&text) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(safe) => serde_json::to_string(&safe).ok(),
-        }
     }
 
     fn redact_exact<'a>(&self, text: &'a str) -> Cow<'a, str> {
@@ -123,6 +124,50 @@ fn then<'a>(text: Cow<'a, str>, step: impl Fn(&str) -> Cow<'_, str>) -> Cow<'a, 
             Cow::Borrowed(_) => Cow::Owned(text),
         },
     }
+}
+
+/// Rewrites a JSON string, quotes included; `None` when it stays as it is.
+fn rewrite_literal<F>(literal: &str, rewrite: F) -> Option<String>
+where
+    F: Fn(&str) -> Cow<'_, str>,
+{
+    let text: Cow<'_, str> = if literal.contains('\\') {
+        Cow::Owned(serde_json::from_str(literal).ok()?)
+    } else {
+        Cow::Borrowed(literal.get(1..literal.len() - 1)?)
+    };
+    match rewrite(&text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(safe) => serde_json::to_string(&safe).ok(),
+    }
+}
+
+/// Whether a literal is the name of a member, by what follows it.
+fn is_name(behind: &str) -> bool {
+    behind.trim_start().starts_with(':')
+}
+
+/// Names, in quotes, of members that hold a word of the contract and nothing else.
+const WORD_MEMBERS: [&str; 12] = [
+    "\"anchor\"",
+    "\"code\"",
+    "\"engine\"",
+    "\"kind\"",
+    "\"overall_correctness\"",
+    "\"parse_mode\"",
+    "\"reason\"",
+    "\"reasons\"",
+    "\"sent\"",
+    "\"status\"",
+    "\"transport\"",
+    "\"type\"",
+];
+
+/// Whether a literal is a word of the contract. Engines choose names too, so what no such word
+/// looks like is none.
+fn is_contract_word(member: &str, literal: &str) -> bool {
+    let is_of_words = |b: u8| b.is_ascii_lowercase() || matches!(b, b'"' | b' ' | b'-' | b'_');
+    WORD_MEMBERS.contains(&member) && literal.bytes().all(is_of_words)
 }
 
 fn find_quote(json: &str, from: usize) -> Option<usize> {
@@ -283,6 +328,34 @@ mod tests {
     }
 
     #[test]
+    fn names_and_contract_words_stay() {
+        let secrets = [
+            ("A_SECRET", "correct-horse-battery-staple"),
+            ("B_SECRET", "patch_sha256"),
+            ("C_SECRET", "aB3aB3aB3"),
+        ];
+        let redactor = redactor(&secrets);
+        assert_eq!(redactor.secrets.len(), 3);
+        let json = r#"{"patch_sha256" : "x","kind":"correct-horse-battery-staple",
+            "reasons":["correct-horse-battery-staple"],"type":"aB3aB3aB3",
+            "body":"correct-horse-battery-staple patch_sha256","changed_files":["aB3aB3aB3.py"]}"#;
+        let value: Value = serde_json::from_str(&redactor.redact_json(json)).unwrap();
+        assert_eq!(value["patch_sha256"], "x");
+        assert_eq!(value["kind"], "correct-horse-battery-staple");
+        assert_eq!(value["reasons"][0], "correct-horse-battery-staple");
+        assert_eq!(value["type"], "[redacted:C_SECRET]");
+        assert_eq!(value["body"], "[redacted:A_SECRET] [redacted:B_SECRET]");
+        assert_eq!(value["changed_files"][0], "[redacted:C_SECRET].py");
+    }
+
+    #[test]
+    fn a_token_in_a_name_that_an_engine_chose_is_replaced() {
+        let json = r#"{"usage":{"AKIAIOSFODNN7EXAMPLE":1}}"#;
+        let safe = Redactor::default().redact_json(json).into_owned();
+        assert_eq!(safe, r#"{"usage":{"[redacted]":1}}"#);
+    }
+
+    #[test]
     fn a_secret_of_several_lines_is_found_in_json() {
         let redactor = redactor(&[("A_SECRET", "first1\nsecond2")]);
         let json = serde_json::to_string("x first1\nsecond2 y").unwrap();
@@ -309,11 +382,12 @@ mod tests {
             let text = format!("{before}{planted}{after}");
             prop_assert!(!redactor.redact(&text).contains(&planted));
 
-            let json = serde_json::json!({"k": [text, {"n": 1.5, &planted: null}]});
+            let json = serde_json::json!({"k": [text, {"n": 1.5, &planted: &planted}]});
             let safe = redactor.redact_json(&serde_json::to_string_pretty(&json).unwrap()).into_owned();
             let value: Value = serde_json::from_str(&safe).unwrap();
             prop_assert!(!value["k"][0].as_str().unwrap().contains(&planted));
-            prop_assert!(!value["k"][1].as_object().unwrap().contains_key(&planted));
+            let member = &value["k"][1].as_object().unwrap()[&planted];
+            prop_assert_eq!(member, "[redacted:PLANTED_TOKEN]");
         }
 
         #[test]

@@ -1,8 +1,17 @@
 //! Which environment variables hold a secret: a judgement by name and value.
 //!
-//! Too little here prints a password; too much would blank ordinary words and paths out of every
-//! review. So a variable must be named like a secret and its value must not be something that is
-//! plainly none.
+//! Too little here prints a password; too much blanks ordinary words and paths out of every review,
+//! and a finding whose path is blanked out cannot be acted on. So both must speak for it:
+//!
+//! - The name has a part that means a secret (`TOKEN`, `PASSWORD`, `API_KEY`, ...), or a whole word
+//!   that may mean one (`KEY`, `AUTH`, `COOKIE`, `SESSION`, ...), and does not end in a word that
+//!   says that the value is about a secret (`FILE`, `URL`, `USER`, ...).
+//! - The value has 8 characters or more. Where the name leaves no doubt, 6 are enough for letters
+//!   mixed with digits or signs. Letters alone are a word below 16 characters, unless small and
+//!   capital ones are mixed; digits alone are a number below 12.
+//! - The value is no path, host name, open address, `snake_case` identifier, placeholder or name
+//!   of another variable. None of diffwarden's own words passes all of this; a test compares them
+//!   with the published schemas.
 
 use crate::env::Environment;
 
@@ -18,12 +27,18 @@ pub(super) struct Secret {
 /// Shorter values are too common in ordinary text.
 const SHORTEST: usize = 8;
 
-/// Under a name that only may mean a secret, a value of letters alone (`lastname`) is one from
-/// this length on.
+/// A value that mixes letters with others is a secret from this length on where the name leaves no
+/// doubt.
+const SHORTEST_MIXED: usize = 6;
+
+/// A value of letters alone (`lastname`) is a secret from this length on.
 const SHORTEST_WORD: usize = 16;
 
 /// A value of digits alone is a secret from this length on.
 const SHORTEST_NUMBER: usize = 12;
+
+/// A value of fewer different characters stands in for a secret (`********`).
+const FEWEST_DIFFERENT: usize = 3;
 
 /// Parts of a name that mean a secret wherever they stand, also inside a longer word.
 const TELLING: [&str; 11] = [
@@ -41,29 +56,47 @@ const TELLING: [&str; 11] = [
 ];
 
 /// Words of a name that may mean a secret, as a whole word only: `KEYBOARD` holds none.
-const HINTING: [&str; 12] = [
-    "KEY", "KEYS", "AUTH", "PASS", "PWD", "PAT", "JWT", "COOKIE", "COOKIES", "BEARER", "CREDS",
+const HINTING: [&str; 24] = [
+    "KEY",
+    "KEYS",
+    "AUTH",
+    "AUTHORIZATION",
+    "PASS",
+    "PASSCODE",
+    "PWD",
+    "PAT",
+    "PIN",
+    "PSK",
+    "OTP",
+    "JWT",
+    "COOKIE",
+    "COOKIES",
+    "SESSION",
+    "SESSIONID",
+    "BEARER",
+    "CREDS",
     "DSN",
+    "PRIVATE",
+    "MNEMONIC",
+    "SALT",
+    "SIGNATURE",
+    "WEBHOOK",
+];
+
+/// First words of variables that tell of desktops and terminals, which have sessions too.
+const DESKTOPS: [&str; 8] = [
+    "DBUS", "DESKTOP", "GNOME", "ITERM", "KDE", "SESSION", "TERM", "XDG",
 ];
 
 /// Values that stand in variables named like a secret and are none, in lower case.
-const COMMON_VALUES: [&str; 16] = [
-    "anonymous",
-    "automatic",
-    "changeme",
-    "disabled",
-    "external",
-    "gnome-keyring",
-    "interactive",
-    "keychain",
-    "libsecret",
-    "optional",
-    "password",
-    "plaintext",
-    "prompted",
-    "redacted",
-    "required",
-    "undefined",
+const COMMON_VALUES: [&str; 7] = [
+    "base64",
+    "md5sum",
+    "patch is correct",
+    "patch is incorrect",
+    "sha256",
+    "sha512",
+    "utf8mb4",
 ];
 
 /// Last words of a name that say that the value is about a secret and not the secret.
@@ -143,25 +176,116 @@ fn likelihood(name: &str) -> Option<Likelihood> {
     } else if TELLING.iter().any(|part| name.contains(part)) {
         Some(Likelihood::Surely)
     } else {
+        // `SESSION` alone is a session; `SESSION_MANAGER` is a desktop's.
+        let is_desktop = name.contains('_')
+            && words
+                .clone()
+                .next()
+                .is_some_and(|first| DESKTOPS.contains(&first));
         let is_hinted = words.any(|word| HINTING.contains(&word));
-        is_hinted.then_some(Likelihood::Perhaps)
+        (is_hinted && !is_desktop).then_some(Likelihood::Perhaps)
     }
 }
 
 fn is_secret_value(value: &str, likelihood: Likelihood) -> bool {
-    let length = value.chars().count();
-    let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');
-    let is_word = value.chars().all(|c| c.is_alphabetic() || is_separator(c));
-    let is_number = value.chars().all(|c| c.is_ascii_digit() || is_separator(c));
-    let shortest = if is_word && likelihood == Likelihood::Perhaps {
-        SHORTEST_WORD
-    } else if is_number {
-        SHORTEST_NUMBER
-    } else {
-        SHORTEST
+    let is_sure = likelihood == Likelihood::Surely;
+    let shortest = match Mixture::of(value) {
+        Mixture::Number => SHORTEST_NUMBER,
+        Mixture::Cases if is_sure => SHORTEST,
+        Mixture::Word | Mixture::Cases => SHORTEST_WORD,
+        Mixture::Letters if is_sure => SHORTEST_MIXED,
+        Mixture::Letters | Mixture::Other => SHORTEST,
     };
-    let is_common = || COMMON_VALUES.contains(&value.to_lowercase().as_str());
-    length >= shortest && !is_common() && !is_path(value) && !is_open_url(value)
+    value.chars().count() >= shortest && !is_harmless(value)
+}
+
+/// What a value is made of, dashes, dots, underscores and blanks aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mixture {
+    /// Letters of one case, perhaps with a capital at the beginning.
+    Word,
+    /// Small and capital letters.
+    Cases,
+    /// Digits.
+    Number,
+    /// Letters and others.
+    Letters,
+    /// No letters, and not digits alone.
+    Other,
+}
+
+impl Mixture {
+    fn of(value: &str) -> Self {
+        let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');
+        let counted = || value.chars().filter(|c| !is_separator(*c));
+        if counted().all(char::is_alphabetic) {
+            let is_word = |part: &str| {
+                let rest = || part.chars().skip(1);
+                !rest().any(char::is_uppercase) || !part.chars().any(char::is_lowercase)
+            };
+            return if value.split(is_separator).all(is_word) {
+                Self::Word
+            } else {
+                Self::Cases
+            };
+        }
+        if counted().all(|c| c.is_ascii_digit()) {
+            Self::Number
+        } else if counted().any(char::is_alphabetic) {
+            Self::Letters
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Whether a value is plainly something else than a secret.
+fn is_harmless(value: &str) -> bool {
+    let mut different: Vec<char> = value.chars().collect();
+    different.sort_unstable();
+    different.dedup();
+    let is_identifier = value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        && value.trim_matches('_').contains('_');
+    different.len() < FEWEST_DIFFERENT
+        || is_identifier
+        || COMMON_VALUES.contains(&value.to_lowercase().as_str())
+        || is_path(value)
+        || is_relative_path(value)
+        || is_host(value)
+        || is_open_url(value)
+}
+
+/// Whether the value is a file of a folder, as a repository would call it: `config/keys1.pem`.
+fn is_relative_path(value: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-/".contains(c);
+    let Some((_, name)) = value.rsplit_once('/') else {
+        return false;
+    };
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    value.chars().all(is_plain)
+        && (1..=5).contains(&ending.len())
+        && ending.bytes().all(|b| b.is_ascii_lowercase())
+}
+
+/// Whether the value is a host, perhaps with a port: `db1.internal.example.com:5432`.
+fn is_host(value: &str) -> bool {
+    let host = match value.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+        Some(_) => return false,
+        None => value,
+    };
+    let is_label = |label: &str| {
+        (1..=20).contains(&label.len())
+            && label
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    let Some((labels, last)) = host.rsplit_once('.') else {
+        return false;
+    };
+    labels.split('.').all(is_label)
+        && is_label(last)
+        && last.bytes().all(|b| b.is_ascii_lowercase())
 }
 
 fn is_path(value: &str) -> bool {
@@ -211,7 +335,15 @@ mod tests {
     #[test]
     fn finds_what_is_named_like_a_secret() {
         let variables = [
-            ("ANTHROPIC_API_KEY", "topsecret"),
+            ("ANTHROPIC_API_KEY", "topsecret1"),
+            ("AUTHORIZATION", "Basic dXNlcjpwYXNz"),
+            ("COOKIE", "sid=0a1b2c3d4e"),
+            ("DB_PASSWORD", "hunter2"),
+            ("GPG_PRIVATE", "lQOYBF0123abc"),
+            ("MAIL_APP_PASSWORD", "abcdefghijklmnop"),
+            ("MIXED_SECRET", "qWeRtZuI"),
+            ("SESSION", "s%3A0a1b2c"),
+            ("WEB_SESSION_ID", "0a1b2c3d4e"),
             ("AWS_SECRET_ACCESS_KEY", "/aB3+xyzxyzxyz/efg"),
             ("DB_PASS", "tr0ub4dor"),
             ("MY_PASSPHRASE", "correct horse battery staple"),
@@ -226,7 +358,22 @@ mod tests {
     #[test]
     fn leaves_what_is_no_secret() {
         let none = [
+            ("A_SECRET", "abc12"),
+            ("A_TOKEN", "********"),
+            ("API_KEY", "patch is correct"),
             ("AUTH_MODE", "interactive1"),
+            ("B_TOKEN", "uncommitted"),
+            ("C_TOKEN", "schema_version"),
+            ("D_TOKEN", "reviewer_environment_failed"),
+            ("DB_SECRET", "db1.internal.example.com:5432"),
+            ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1000/bus"),
+            ("DESKTOP_SESSION", "plasma5-wayland"),
+            ("E_SECRET", "Postgres"),
+            ("HASH_SECRET", "sha256"),
+            ("MYSQL_PASSWORD", "config/keys1.pem"),
+            ("NEXT_TOKEN", "1234567"),
+            ("PIN", "493817"),
+            ("POSTGRES_PASSWORD", "postgres"),
             ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "12800000"),
             ("DIFFWARDEN_CODEX_AUTH_HOME", "/srv/codex1"),
             ("GIT_AUTHOR_NAME", "A U Thor 123"),
@@ -237,7 +384,8 @@ mod tests {
             ("OLDPWD", "/somewhere/1"),
             ("PATH", "/usr/bin:/bin:/opt/x1"),
             ("PWD", "/somewhere/1"),
-            ("SHORT_TOKEN", "abc123"),
+            ("SESSION_MANAGER", "local/host:@/tmp/.ICE-unix/12"),
+            ("SHORT_KEY", "abc123"),
             ("SSH_AUTH_SOCK", "/tmp/ssh-1234/agent.1"),
             ("TLS_KEY", "/etc/ssl/key1.pem"),
             ("SORT_KEY", "lastname"),
@@ -246,6 +394,47 @@ mod tests {
             ("XAUTHORITY", "/run/user/1000/x"),
         ];
         assert_eq!(names(&none), Vec::<String>::new());
+    }
+
+    #[test]
+    fn no_word_of_the_published_schemas_is_a_secret() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas");
+        let mut words = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let schema = serde_json::from_str(&text).unwrap();
+            collect_words(&schema, &mut words);
+        }
+        assert!(words.len() > 50, "{words:?}");
+        for word in words {
+            assert_eq!(
+                names(&[("MY_TOKEN", &word)]),
+                Vec::<String>::new(),
+                "{word}"
+            );
+        }
+    }
+
+    /// Collects the texts that a schema allows.
+    fn collect_words(schema: &serde_json::Value, words: &mut Vec<String>) {
+        match schema {
+            serde_json::Value::Object(members) => {
+                let texts = members.get("const").into_iter();
+                let texts = texts.chain(
+                    members
+                        .get("enum")
+                        .and_then(|it| it.as_array())
+                        .into_iter()
+                        .flatten(),
+                );
+                words.extend(texts.filter_map(|it| it.as_str()).map(str::to_owned));
+                members.values().for_each(|it| collect_words(it, words));
+            }
+            serde_json::Value::Array(items) => {
+                items.iter().for_each(|it| collect_words(it, words));
+            }
+            _ => {}
+        }
     }
 
     #[test]

@@ -188,3 +188,61 @@ fn a_full_output_is_an_error() {
         );
     }
 }
+
+#[test]
+fn a_second_run_does_not_review_the_artifact_of_the_first() {
+    let environment = TestEnvironment::with_edit();
+    environment.commit("edit");
+    environment.write("src/lib.rs", "pub fn one() -> u8 {\n    3\n}\n");
+    // An untracked file of any other name is reviewed, and so is a tracked one.
+    let args = ["--reviewer", "surface", "--json", "--out", "review.json"];
+    for _ in 0..2 {
+        let artifact = environment.review(&args).json();
+        let files = &artifact["target"]["changed_files"];
+        assert_eq!(*files, json!(["src/lib.rs"]));
+    }
+    let other = environment.review(&["--reviewer", "surface", "--json", "--out", "other.json"]);
+    let files = &other.json()["target"]["changed_files"];
+    assert_eq!(*files, json!(["review.json", "src/lib.rs"]));
+
+    fs::remove_file(environment.repo().join("other.json")).expect("a file");
+    environment.git(&["checkout", "--quiet", "src/lib.rs"]);
+    let commit = [&args[..], &["--target", "commit:HEAD", "--require-clean"]].concat();
+    for _ in 0..2 {
+        let run = environment.review(&commit);
+        assert_eq!(run.code, 0, "{}", run.json()["trust"]);
+    }
+    environment.commit("with the artifact");
+    fs::write(
+        environment.repo().join("review.json"),
+        "{\"schema_version\": 2}",
+    )
+    .expect("a file");
+    let run = environment.review(&commit);
+    assert_eq!(run.json()["trust"]["reasons"], json!(["tree_differs"]));
+}
+
+#[test]
+fn a_source_file_named_by_mistake_is_reviewed() {
+    let environment = TestEnvironment::with_edit();
+    environment.write("new.rs", "fn two() {}\n");
+    let args = ["--reviewer", "surface", "--json", "--out", "new.rs"];
+    let files = &environment.review(&args).json()["target"]["changed_files"];
+    assert_eq!(*files, json!(["new.rs", "src/lib.rs"]));
+}
+
+#[test]
+fn signs_of_life_are_told_only_when_asked_for() {
+    let environment = TestEnvironment::with_edit();
+    environment.codex_does(&json!([
+        {"event": {"type": "turn.started"}},
+        {"event": {"type": "item.completed", "item": {"id": "1", "type": "command_execution"}}},
+        reply(&[]),
+    ]));
+    for (flags, is_told) in [(&["--progress"][..], true), (&[], false)] {
+        let args = [&["--reviewer", "codex", "--ndjson"], flags].concat();
+        let frames = environment.review(&args).frames();
+        let told = frames.iter().any(|it| it["type"] == "reviewer_progress");
+        assert_eq!(told, is_told, "{frames:#?}");
+    }
+}
