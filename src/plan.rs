@@ -20,7 +20,7 @@ use diffwarden_actors::model::{
 };
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 
-use crate::config::{self, LoadedConfig, Overrides, SelectionFlags};
+use crate::config::{self, Config, LoadedConfig, Overrides, SelectionFlags};
 use crate::engines::capabilities::{self, Capability};
 use crate::engines::settings::ReviewerSettings;
 use crate::engines::surface::{self, ScanContext, Surface};
@@ -151,17 +151,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         prompts: Arc::new(builder),
         source: resolved.source,
         tree,
-        policy: Policy {
-            strict: request.strict,
-            max_concurrency: request
-                .jobs
-                .or_else(|| loaded.and_then(|it| it.max_concurrency))
-                .unwrap_or(Policy::default().max_concurrency),
-            max_concurrency_per_engine: loaded.and_then(|it| it.max_concurrency_per_engine),
-            max_time,
-            progress: request.progress,
-            ..Policy::default()
-        },
+        policy: policy_of(request, loaded, max_time),
     };
     let setting = Setting {
         cwd: request.cwd.clone(),
@@ -171,6 +161,21 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         reviewers: selected.into_iter().map(|settings| settings.id).collect(),
     };
     Ok(Planned { run, setting })
+}
+
+/// Returns what bounds the run: the command line's numbers, else the config's, else the defaults.
+fn policy_of(request: &Request, config: Option<&Config>, max_time: Option<Duration>) -> Policy {
+    Policy {
+        strict: request.strict,
+        max_concurrency: request
+            .jobs
+            .or_else(|| config.and_then(|it| it.max_concurrency))
+            .unwrap_or(Policy::default().max_concurrency),
+        max_concurrency_per_engine: config.and_then(|it| it.max_concurrency_per_engine),
+        max_time,
+        progress: request.progress,
+        ..Policy::default()
+    }
 }
 
 fn parse_max_time(text: Option<&str>) -> Result<Option<Duration>, Failure> {

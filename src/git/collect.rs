@@ -21,7 +21,7 @@ pub(super) struct Draft {
 
 /// A look at the work tree that is under way.
 pub(super) enum DirtyCheck {
-    Git(Look),
+    Git(Box<Look>),
     /// libgit2 looks when it is asked.
     Library,
 }
@@ -108,7 +108,8 @@ impl Repository {
             _ => {
                 let (git, _) = self.hardened_git("its work tree")?;
                 let head = head.unwrap_or(self.empty_tree());
-                git.start_look(head).map(DirtyCheck::Git)
+                git.start_look(head)
+                    .map(|look| DirtyCheck::Git(Box::new(look)))
             }
         }
     }

@@ -14,7 +14,7 @@ use diffwarden_actors::model::{Failure, RepoPath};
 
 use super::collect::DirtyCheck;
 use super::repository::Repository;
-use super::work_tree::Collected;
+use super::work_tree::{Collected, Staged};
 
 /// The state of a work tree, as far as it differs from HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Repository {
             let facts = facts(&self.root, &path);
             marks.entry(path).or_default().unknown = Some(facts);
         }
-        for (facts, path) in staged.map_or(Ok(Vec::new()), |staged| staged.finish())? {
+        for (facts, path) in staged.map_or(Ok(Vec::new()), Staged::finish)? {
             marks.entry(path).or_default().staged = Some(facts);
         }
         marks.retain(|path, _| !is_one_of(written, &self.root, path));
@@ -102,9 +102,7 @@ pub fn own_outputs() -> Vec<FileId> {
         rustix::fs::fstat(std::io::stderr().as_fd()),
     ];
     let known = [out, err].into_iter().flatten();
-    known
-        .map(|facts| (u64::from(facts.st_dev), u64::from(facts.st_ino)))
-        .collect()
+    known.map(|facts| (facts.st_dev, facts.st_ino)).collect()
 }
 
 fn facts(root: &Path, path: &RepoPath) -> Facts {

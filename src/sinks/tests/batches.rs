@@ -225,6 +225,10 @@ fn a_fixture_in_a_lane_is_named() {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "the frames of one run, and what they look like"
+)]
 fn people_see_lanes_begin_and_end() {
     let batch = batch();
     let reviewers = vec![ReviewerSummary {
