@@ -5,6 +5,7 @@
 //! itself takes (`git status` renews what the index remembers of every file) is no change.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -14,7 +15,7 @@ use diffwarden_actors::model::{Failure, RepoPath};
 
 use super::collect::DirtyCheck;
 use super::repository::Repository;
-use super::work_tree::Collected;
+use super::work_tree::{Collected, Staged};
 
 /// The state of a work tree, as far as it differs from HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Repository {
             let facts = facts(&self.root, &path);
             marks.entry(path).or_default().unknown = Some(facts);
         }
-        for (facts, path) in staged.map_or(Ok(Vec::new()), |staged| staged.finish())? {
+        for (facts, path) in staged.map_or(Ok(Vec::new()), Staged::finish)? {
             marks.entry(path).or_default().staged = Some(facts);
         }
         marks.retain(|path, _| !is_one_of(written, &self.root, path));
@@ -97,13 +98,15 @@ impl TreeState {
 /// Returns the files that this process's own output goes to: the shell may have put one of them
 /// into the work tree.
 pub fn own_outputs() -> Vec<FileId> {
-    let [out, err] = [
-        rustix::fs::fstat(std::io::stdout().as_fd()),
-        rustix::fs::fstat(std::io::stderr().as_fd()),
+    let (out, err) = (std::io::stdout(), std::io::stderr());
+    let duplicates = [
+        out.as_fd().try_clone_to_owned(),
+        err.as_fd().try_clone_to_owned(),
     ];
-    let known = [out, err].into_iter().flatten();
+    let known = duplicates.into_iter().flatten();
     known
-        .map(|facts| (u64::from(facts.st_dev), u64::from(facts.st_ino)))
+        .filter_map(|file| File::from(file).metadata().ok())
+        .map(|facts| (facts.dev(), facts.ino()))
         .collect()
 }
 

@@ -31,7 +31,7 @@ fn is_warned_of(resolved: &Resolved, path: &str) -> bool {
 }
 
 fn close(path: &Path) {
-    fs::set_permissions(path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
 }
 
 /// Whether nothing is closed to us, as for root.
