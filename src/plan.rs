@@ -127,9 +127,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
             branch: resolved.branch,
         };
         reviewers = plan_reviewers(&selected, &host, &context)?;
-        if selected.iter().all(|it| it.engine == EngineName::Fake) {
-            warnings.push("only the fake reviewer ran: nobody looked at the change".to_owned());
-        }
+        warnings.extend(nobody_looks(&selected));
     }
 
     let is_run = !reviewers.is_empty();
@@ -176,6 +174,12 @@ fn policy_of(request: &Request, config: Option<&Config>, max_time: Option<Durati
         progress: request.progress,
         ..Policy::default()
     }
+}
+
+/// Warns of a run in which only the fixture answers.
+fn nobody_looks(selected: &[ReviewerSettings]) -> Option<String> {
+    let only_fake = selected.iter().all(|it| it.engine == EngineName::Fake);
+    only_fake.then(|| "only the fake reviewer ran: nobody looked at the change".to_owned())
 }
 
 fn parse_max_time(text: Option<&str>) -> Result<Option<Duration>, Failure> {

@@ -72,11 +72,18 @@ impl Repository {
         let mut files = None;
         let mut reason = "libgit2 does not open it".to_owned();
         if let Some(library) = &self.library {
-            // A driver of the repository's own could call text binary or bring a broken pattern, and objects that a
-            // partial clone left out fail half way: git deals with both.
+            // A driver of the repository's own could call text binary or bring a broken pattern, and
+            // objects that a partial clone left out fail half way: git deals with both.
             if mentions(
                 &self.configurations(),
-                &["binary", "funcname", "include", "promisor", "partialclone"],
+                &[
+                    "binary",
+                    "funcname",
+                    "wordregex",
+                    "include",
+                    "promisor",
+                    "partialclone",
+                ],
             ) {
                 "its configuration has settings that only git follows".clone_into(&mut reason);
             } else {
@@ -108,8 +115,7 @@ impl Repository {
             _ => {
                 let (git, _) = self.hardened_git("its work tree")?;
                 let head = head.unwrap_or(self.empty_tree());
-                git.start_look(head)
-                    .map(|look| DirtyCheck::Git(Box::new(look)))
+                git.start_look(head).map(Box::new).map(DirtyCheck::Git)
             }
         }
     }

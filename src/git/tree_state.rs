@@ -5,6 +5,7 @@
 //! itself takes (`git status` renews what the index remembers of every file) is no change.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -97,12 +98,16 @@ impl TreeState {
 /// Returns the files that this process's own output goes to: the shell may have put one of them
 /// into the work tree.
 pub fn own_outputs() -> Vec<FileId> {
-    let [out, err] = [
-        rustix::fs::fstat(std::io::stdout().as_fd()),
-        rustix::fs::fstat(std::io::stderr().as_fd()),
+    let (out, err) = (std::io::stdout(), std::io::stderr());
+    let duplicates = [
+        out.as_fd().try_clone_to_owned(),
+        err.as_fd().try_clone_to_owned(),
     ];
-    let known = [out, err].into_iter().flatten();
-    known.map(|facts| (facts.st_dev, facts.st_ino)).collect()
+    let known = duplicates.into_iter().flatten();
+    known
+        .filter_map(|file| File::from(file).metadata().ok())
+        .map(|facts| (facts.dev(), facts.ino()))
+        .collect()
 }
 
 fn facts(root: &Path, path: &RepoPath) -> Facts {

@@ -53,8 +53,11 @@ fn no_setting_changes_the_patch() {
             for (name, value) in *settings {
                 repo.git(&["config", name, value]);
             }
-            for reader in [Reader::Both, Reader::Executable, Reader::Library] {
-                let patch = repo.try_by(reader, target).unwrap().patch;
+            // Of a pattern for words libgit2 does not say whether it would end it.
+            let needs_git = settings.contains(&("diff.wordRegex", "["));
+            let readers = [Reader::Both, Reader::Executable, Reader::Library];
+            for reader in &readers[..readers.len() - usize::from(needs_git)] {
+                let patch = repo.try_by(*reader, target).unwrap().patch;
                 assert_eq!(show(&patch), PLAIN, "{settings:?} {reader:?} {target}");
             }
             fs::write(repo.at(".git/config"), plain).unwrap();
