@@ -2,7 +2,9 @@
 
 use diffwarden_actors::model::{Failure, FilePatch, RepoPath, TrustReason};
 
+use super::encoded;
 use super::executable::Running;
+use super::files::{Entry, Folder};
 use super::filters::mentions;
 use super::limits::Budget;
 use super::repository::{Repository, missing_git};
@@ -47,6 +49,7 @@ impl Repository {
             untracked,
             mut warnings,
         } = collected;
+        self.keep_text_of_work_tree(&mut files, budget);
         let added = read_untracked(&self.root, untracked, budget);
         files.extend(added.map_err(|error| unreadable_tree(&self.root, &error))?);
         warnings.extend(warning);
@@ -55,6 +58,17 @@ impl Repository {
             warnings,
             ..Draft::default()
         })
+    }
+
+    fn keep_text_of_work_tree(&self, files: &mut [FilePatch], budget: &mut Budget) {
+        if let Ok(folder) = Folder::open(&self.root) {
+            encoded::keep_text(files, budget, |path| {
+                match folder.read(path, encoded::FILE_LIMIT) {
+                    Ok(Entry::File { contents, .. }) => Some(contents),
+                    _ => None,
+                }
+            });
+        }
     }
 
     /// Collects the change from one commit, or from nothing, to another.
@@ -81,7 +95,7 @@ impl Repository {
                 }
             }
         }
-        let (files, warning) = match files {
+        let (mut files, warning) = match files {
             Some(files) => (files, None),
             None => {
                 let (git, warning) = self.hardened_git(&reason)?;
@@ -89,6 +103,11 @@ impl Repository {
                 (git.tree_patch(old, new, budget)?, warning)
             }
         };
+        if let Ok(history) = self.history() {
+            encoded::keep_text(&mut files, budget, |path| {
+                history.blob(new, path, encoded::FILE_LIMIT).ok()?
+            });
+        }
         Ok(Draft {
             files,
             warnings: warning.into_iter().collect(),

@@ -13,6 +13,7 @@
 mod base;
 mod block;
 mod collect;
+mod encoded;
 mod executable;
 mod files;
 mod filters;
