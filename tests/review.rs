@@ -4,6 +4,7 @@ mod failures;
 mod merging;
 mod outputs;
 mod success;
+mod surface;
 mod trust;
 
 use serde_json::Value;

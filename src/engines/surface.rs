@@ -171,6 +171,7 @@ fn explain(input: &ScanInput<'_>, findings: usize) -> String {
 fn read_lines(file: &FilePatch) -> u64 {
     match file.body {
         Body::Omitted { .. } => 0,
+        Body::Binary => file.content.split_inclusive(|&byte| byte == b'\n').count() as u64,
         _ => file.counts().0,
     }
 }
@@ -178,10 +179,11 @@ fn read_lines(file: &FilePatch) -> u64 {
 /// Names the files of which only the name was read. A deleted one has nothing else to read.
 fn unread(files: &[FilePatch]) -> String {
     let is_unread = |file: &&FilePatch| {
-        let has_text = !matches!(
-            file.body,
-            Body::Binary | Body::Omitted { .. } | Body::Note(_)
-        );
+        let has_text = match file.body {
+            Body::Binary => !file.content.is_empty(),
+            Body::Omitted { .. } | Body::Note(_) => false,
+            Body::Unchanged | Body::Hunks(_) => true,
+        };
         file.change != Change::Deleted && !has_text
     };
     let paths: BTreeSet<&RepoPath> = files
@@ -202,7 +204,7 @@ fn unread(files: &[FilePatch]) -> String {
         count => format!(" and {count} more"),
     };
     format!(
-        " Not scanned, but for their names (binary, too large or not plain files): {}{more}.",
+        " Not scanned, but for their names (binary, too large, or not to be read): {}{more}.",
         named.join(", ")
     )
 }
@@ -388,6 +390,7 @@ mod tests {
         let mut patch = patch("a.rs", "let a = 1;");
         let mut add = |path: &str, change, body| {
             let mut file = patch.files[0].clone();
+            file.content.clear();
             (file.new_path, file.change, file.body) = (Some(path.into()), change, body);
             if change == Change::Deleted {
                 file.old_path = file.new_path.take();
@@ -406,7 +409,7 @@ mod tests {
         let text = explanation(patch);
         assert!(text.contains("1 added line in 4 changed files"), "{text}");
         assert!(
-            text.contains("Not scanned, but for their names (binary, too large or not plain files): `large.py`, `utf16.txt`."),
+            text.contains("Not scanned, but for their names (binary, too large, or not to be read): `large.py`, `utf16.txt`."),
             "{text}"
         );
     }

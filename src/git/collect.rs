@@ -4,6 +4,8 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use diffwarden_actors::model::{Failure, FilePatch, RepoPath, TrustReason};
 
+use super::encoded;
+use super::files::{Entry, Folder};
 use super::filters::mentions;
 use super::limits::Budget;
 use super::repository::{Repository, missing_git};
@@ -50,6 +52,7 @@ impl Repository {
             mut files,
             untracked,
         } = collected;
+        self.keep_text_of_work_tree(&mut files, budget);
         let untracked = untracked
             .into_iter()
             .filter(|path| !self.is_excluded(path, options));
@@ -60,6 +63,17 @@ impl Repository {
             warnings: warning.into_iter().collect(),
             ..Draft::default()
         })
+    }
+
+    fn keep_text_of_work_tree(&self, files: &mut [FilePatch], budget: &mut Budget) {
+        if let Ok(folder) = Folder::open(&self.root) {
+            encoded::keep_text(files, budget, |path| {
+                match folder.read(path, encoded::FILE_LIMIT) {
+                    Ok(Entry::File { contents, .. }) => Some(contents),
+                    _ => None,
+                }
+            });
+        }
     }
 
     /// Collects the change from one commit, or from nothing, to another.
@@ -93,7 +107,7 @@ impl Repository {
                 }
             }
         }
-        let (files, warning) = match files {
+        let (mut files, warning) = match files {
             Some(files) => (files, None),
             None => {
                 let (git, warning) = self.hardened_git(&reason)?;
@@ -101,6 +115,11 @@ impl Repository {
                 (git.tree_patch(old, new, budget)?, warning)
             }
         };
+        if let Ok(history) = self.history() {
+            encoded::keep_text(&mut files, budget, |path| {
+                history.blob(new, path, encoded::FILE_LIMIT).ok()?
+            });
+        }
         Ok(Draft {
             files,
             warnings: warning.into_iter().collect(),

@@ -14,6 +14,7 @@ mod base;
 mod block;
 mod child;
 mod collect;
+mod encoded;
 mod executable;
 mod files;
 mod filters;

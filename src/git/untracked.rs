@@ -5,6 +5,7 @@ use std::path::Path;
 
 use diffwarden_actors::model::{Body, Change, FilePatch, Hunk, Line, LineKind, Mode, RepoPath};
 
+use super::encoded;
 use super::files::{Entry, Folder, is_binary, is_gone};
 use super::limits::{Budget, cost_of_hunk, cost_of_lines};
 use super::unread;
@@ -71,7 +72,8 @@ fn whole_file(path: RepoPath, mode: Mode, contents: Vec<u8>, budget: &mut Budget
         return added(path, Some(mode), Body::Unchanged, contents);
     }
     if is_binary(&contents) {
-        return added(path, Some(mode), Body::Binary, Vec::new());
+        let text = encoded::text_within(&contents, budget);
+        return added(path, Some(mode), Body::Binary, text);
     }
     let size = contents.len() as u64;
     let ends = contents.iter().filter(|&&byte| byte == b'\n').count();

@@ -33,7 +33,8 @@ pub struct FilePatch {
     pub similarity: Option<u8>,
     /// The change of the contents.
     pub body: Body,
-    /// The bytes that the lines of the hunks refer to.
+    /// The bytes that the lines of the hunks refer to. For a new file that git calls binary, what it
+    /// says in UTF-8, where it is text after all; else empty.
     pub content: Vec<u8>,
 }
 

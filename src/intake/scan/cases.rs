@@ -322,3 +322,16 @@ fn a_flood_of_questions_hides_no_credential() {
     assert_eq!(last.code_location.line_range.start, 51);
     assert!(last.body.contains("(P3 6)"), "{}", last.body);
 }
+
+#[test]
+fn text_that_git_calls_binary_is_read() {
+    let mut file = added_file("a.txt", &["x"]);
+    file.body = Body::Binary;
+    file.content.clear();
+    assert!(scan_files(vec![file.clone()]).is_empty());
+    let token = concat!("gh", "p_q7Wm2Zx9Lk4Vt8Rb3Ny6Hc1Jd5Gf0Ps2Ua7E");
+    file.content = format!("\u{FEFF}one\r\nk = '{token}'\r\n").into_bytes();
+    let found = scan_files(vec![file]);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].code_location.line_range.start, 2);
+}

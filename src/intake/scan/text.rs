@@ -1,6 +1,6 @@
 //! What a scan reads: numbered lines, and what their path says about them.
 
-use diffwarden_actors::model::{FilePatch, LineKind, RepoPath};
+use diffwarden_actors::model::{Body, FilePatch, LineKind, RepoPath};
 
 /// Added lines of one file, or the lines of a message.
 #[derive(Debug)]
@@ -23,8 +23,16 @@ pub(super) struct NumberedLine<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Returns the added lines of a file.
+    /// Returns the added lines of a file; all of them for a new one that git calls binary and that
+    /// is text after all.
     pub(super) fn of_file(file: &'a FilePatch, kind: PathKind) -> Self {
+        if file.body == Body::Binary {
+            return Self {
+                lines: numbered(&file.content),
+                kind,
+                is_file: true,
+            };
+        }
         let mut lines = Vec::new();
         for hunk in file.hunks() {
             let mut number = hunk.new_start.max(1);
@@ -54,10 +62,7 @@ impl<'a> Text<'a> {
 
     /// Returns the lines of a commit message, which is prose.
     pub(super) fn of_message(message: &'a str) -> Self {
-        let lines = (1..)
-            .zip(message.as_bytes().split(|&byte| byte == b'\n'))
-            .map(|(number, bytes)| NumberedLine { number, bytes })
-            .collect();
+        let lines = numbered(message.as_bytes());
         let kind = PathKind {
             prose: true,
             ..PathKind::default()
@@ -86,6 +91,13 @@ impl<'a> Text<'a> {
             is_file: false,
         }
     }
+}
+
+fn numbered(text: &[u8]) -> Vec<NumberedLine<'_>> {
+    (1..)
+        .zip(text.split(|&byte| byte == b'\n'))
+        .map(|(number, bytes)| NumberedLine { number, bytes })
+        .collect()
 }
 
 /// What a path says about the text in the file. A path is chosen by the patch's author, so it may
