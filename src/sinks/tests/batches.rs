@@ -224,12 +224,8 @@ fn a_fixture_in_a_lane_is_named() {
     assert!(text.contains("\nNote: `fake` is a fixture"));
 }
 
-#[test]
-#[expect(
-    clippy::too_many_lines,
-    reason = "the frames of one run, and what they look like"
-)]
-fn people_see_lanes_begin_and_end() {
+/// Returns the frames of a batch whose lanes begin, and of which one ends well.
+fn lane_frames() -> [Frame; 6] {
     let batch = batch();
     let reviewers = vec![ReviewerSummary {
         id: ReviewerId("codex".to_owned()),
@@ -244,7 +240,7 @@ fn people_see_lanes_begin_and_end() {
         lane_id: Some(LaneId(name.to_owned())),
         ..Frame::new(event)
     };
-    let frames = [
+    [
         Frame::new(ReviewEvent::BatchStarted {
             cwd: batch.cwd.clone(),
             target: batch.target.clone(),
@@ -275,7 +271,12 @@ fn people_see_lanes_begin_and_end() {
                 timing_ms: 60_000,
             },
         ),
-    ];
+    ]
+}
+
+#[test]
+fn people_and_programs_see_lanes_begin_and_end() {
+    let frames = lane_frames();
     let outcome = RunOutcome::Finished(Arc::new(run()));
     let (out, err) = written(options(OutputMode::Human), &frames, &outcome);
     assert_eq!(err, "");
