@@ -82,7 +82,8 @@ impl Drop for Running<'_> {
 }
 
 /// Undoes what a test run that was put into the background inherits: shells start such programs
-/// with SIGINT and SIGQUIT ignored, `nohup` with SIGHUP ignored, and diffwarden leaves an ignored signal alone.
+/// with SIGINT and SIGQUIT ignored, `nohup` with SIGHUP ignored, and diffwarden leaves an ignored
+/// signal alone.
 fn with_default_signals(command: Command) -> Command {
     const SIGNALS: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -233,9 +233,7 @@ fn lacks_change(words: &[&str]) -> bool {
         _ => None,
     };
     match (given, rest) {
-        (Some(end), _) if is_file => {
-            is_end(end) || matches!(end, ["for", "review", ..] | ["to", "review", ..])
-        }
+        (Some(end), _) if is_file => is_end(end) || matches!(end, ["for" | "to", "review", ..]),
         (Some(_), _) => is_change,
         (None, []) => is_said_to_be && is_change && *object != "changes",
         (None, ["to", verb, end @ ..]) => {
