@@ -410,3 +410,43 @@ fn a_name_that_is_no_text_is_reviewed() {
             .contains("\"b/caf\\351.rs\"")
     );
 }
+
+#[test]
+fn engines_cannot_find_programs_of_the_repository() {
+    let environment = TestEnvironment::with_edit();
+    environment.install_codex(&json!({
+        "probe": [environment.record()],
+        "runs": [{"steps": [environment.record(), reply(&[])]}],
+    }));
+    let folder = environment.repo().join("node_modules/.bin");
+    fs::create_dir_all(&folder).expect("new folders");
+    for name in ["git", "node", "codex"] {
+        environment.write_trap(&folder.join(name));
+    }
+    let link = environment.path("tools");
+    symlink(&folder, &link).expect("a new link");
+    let mut command = environment.review_command(&["--reviewer", "codex", "--json"]);
+    let usual = command
+        .get_envs()
+        .find_map(|(name, value)| (name == "PATH").then_some(value).flatten())
+        .expect("a search path")
+        .to_owned();
+    let mut searched = std::ffi::OsString::new();
+    for folder in [&folder, &link, &environment.repo()] {
+        searched.push(folder);
+        searched.push(":");
+    }
+    searched.push(":node_modules/.bin:");
+    searched.push(&usual);
+    let run = Run::of(command.env("PATH", searched).output().expect("it runs"));
+    assert_eq!(run.code, 0, "{}", run.stdout);
+    assert!(!environment.trace().exists());
+    let environments = environment.recorded("env");
+    assert_eq!(environments.len(), 3, "two probes and a review");
+    for variables in environments {
+        let path = variables
+            .lines()
+            .find_map(|line| line.strip_prefix("PATH="));
+        assert_eq!(path, usual.to_str());
+    }
+}

@@ -14,6 +14,7 @@ use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use diffwarden_actors::search_path::{is_inside, outside_path};
 
 use super::child::GroupChild;
 use crate::env::Environment;
@@ -101,8 +102,6 @@ const MESSAGE_LIMIT: u64 = 16 << 10;
 pub(super) struct Git {
     /// As `PATH` gives it: what a link is called can matter to the program behind it.
     program: PathBuf,
-    /// Where it really lies.
-    real: PathBuf,
     folder: PathBuf,
     environment: Vec<(OsString, OsString)>,
     settings: Vec<OsString>,
@@ -122,32 +121,42 @@ impl Git {
     /// Finds git on `PATH`, never inside `reviewed`: the repository could bring a program of
     /// that name along. Relative entries of `PATH` are skipped for the same reason.
     pub(super) fn find(environment: &Environment, folder: &Path, reviewed: &Path) -> Option<Self> {
-        let (program, real) = find_program("git", environment.raw("PATH")?, reviewed)?;
+        let program = find_program("git", environment.raw("PATH")?, reviewed)?;
         let kept = environment.variables().filter(|(name, _)| {
             !name.as_bytes().starts_with(REMOVED_START)
                 && !REMOVED.iter().any(|removed| name == removed)
         });
         let set = SET.iter().map(|(name, value)| (name.into(), value.into()));
-        Some(Self {
+        let mut git = Self {
             program,
-            real,
             folder: folder.to_owned(),
             environment: kept
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .chain(set)
                 .collect(),
             settings: Vec::new(),
-        })
+        };
+        git.confine(reviewed);
+        Some(git)
+    }
+
+    /// Keeps git from starting programs of the reviewed repository by their name.
+    fn confine(&mut self, reviewed: &Path) {
+        let is_path = |(name, _): &&(OsString, OsString)| name == "PATH";
+        let path = self.environment.iter().rev().find(is_path);
+        let outside = outside_path(path.map(|(_, value)| value.as_os_str()), reviewed);
+        self.set_variable("PATH", &outside);
     }
 
     /// Whether the program lies inside `folder`, an absolute path without links.
     pub(super) fn lies_in(&self, folder: &Path) -> bool {
-        self.real.starts_with(folder)
+        is_inside(&self.program, folder)
     }
 
-    /// Works in `folder` from now on.
-    pub(super) fn set_folder(&mut self, folder: &Path) {
-        folder.clone_into(&mut self.folder);
+    /// Works at `root`, the root of the reviewed work tree, from now on.
+    pub(super) fn set_root(&mut self, root: &Path) {
+        root.clone_into(&mut self.folder);
+        self.confine(root);
     }
 
     /// Sets a variable for every call from now on.
@@ -306,15 +315,13 @@ pub(super) fn environment_failure(message: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::ReviewerEnvironmentFailed, message).reason(Reason::Environment)
 }
 
-/// Returns the first program of that name on `PATH` outside `reviewed`, and where it really lies.
-fn find_program(name: &str, path: &OsStr, reviewed: &Path) -> Option<(PathBuf, PathBuf)> {
+/// Returns the first program of that name on `PATH` outside `reviewed`, an absolute path without
+/// links.
+fn find_program(name: &str, path: &OsStr, reviewed: &Path) -> Option<PathBuf> {
     std::env::split_paths(path)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
-        .filter_map(|program| program.canonicalize().ok().map(|real| (program, real)))
-        .find(|(program, real)| {
-            !program.starts_with(reviewed) && !real.starts_with(reviewed) && is_executable(real)
-        })
+        .find(|program| is_executable(program) && !is_inside(program, reviewed))
 }
 
 fn is_executable(program: &Path) -> bool {
@@ -359,10 +366,7 @@ mod tests {
             top.join("good"),
         ];
         let path = std::env::join_paths(folders).unwrap();
-        assert_eq!(
-            find_program("git", &path, &reviewed),
-            Some((found.clone(), found))
-        );
+        assert_eq!(find_program("git", &path, &reviewed), Some(found));
         assert_eq!(find_program("git", OsStr::new("bin:"), &reviewed), None);
     }
 
@@ -395,5 +399,29 @@ mod tests {
         assert_eq!(value("GIT_INDEX_FILE"), Some(OsStr::new(".git/index")));
         assert_eq!(value("LC_ALL"), Some(OsStr::new("C")));
         assert_eq!(value("GIT_OPTIONAL_LOCKS"), Some(OsStr::new("0")));
+        assert_eq!(value("PATH"), Some(path.as_os_str()));
+    }
+
+    #[test]
+    fn git_finds_no_program_of_the_repository() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().canonicalize().unwrap();
+        program(&top.join("bin"), 0o755);
+        let searched = |folders: &[&str]| {
+            let folders = folders.iter().map(|folder| top.join(folder));
+            std::env::join_paths(folders).unwrap()
+        };
+        let all = searched(&["outer/repo/bin", "outer/bin", "bin"]);
+        let environment: Environment = [("PATH", all)].into_iter().collect();
+        let path_of = |git: &Git| {
+            let command = git.command();
+            let path = command.get_envs().find(|(name, _)| *name == "PATH");
+            path.and_then(|(_, value)| value.map(OsStr::to_owned))
+        };
+        // What looked like the repository turns out to be a part of it.
+        let mut git = Git::find(&environment, &top, &top.join("outer/repo")).unwrap();
+        assert_eq!(path_of(&git), Some(searched(&["outer/bin", "bin"])));
+        git.set_root(&top.join("outer"));
+        assert_eq!(path_of(&git), Some(searched(&["bin"])));
     }
 }

@@ -280,7 +280,7 @@ fn nearest_repository(folder: &Path) -> PathBuf {
 
 /// Has git work at the root, where names are relative to, and find the same repository there.
 fn work_at(git: &mut Git, root: &Path, git_dir: &Path) {
-    git.set_folder(root);
+    git.set_root(root);
     // With core.worktree the root may have no `.git` of its own.
     if root.join(".git").symlink_metadata().is_err() {
         place(git, root, git_dir);

@@ -169,3 +169,95 @@ fn the_output_of_the_run_in_the_tree_is_no_change_of_it() {
     let last: Value = serde_json::from_str(text.lines().last().expect("a frame")).expect("JSON");
     assert_eq!(trust_reasons(&last["artifact"]), [] as [&str; 0]);
 }
+
+/// Returns an answer in JSON without findings that explains itself like this.
+fn clean_answer(explanation: &str) -> Value {
+    let mut answer = reply(&[])["reply"].clone();
+    answer["overall_explanation"] = json!(explanation);
+    answer
+}
+
+#[test]
+fn a_clean_answer_of_somebody_who_saw_nothing_is_no_full_review() {
+    for explanation in [
+        "I cannot help with that request.",
+        "The diff is empty, so there is nothing to review.",
+        "I have not reviewed the changes.",
+        "",
+        "<the reasons for the verdict in one to three sentences>",
+    ] {
+        let environment = answered(&clean_answer(explanation).to_string());
+        let args = ["--reviewer", "codex", "--json", "--require-clean"];
+        let run = environment.review(&args);
+        assert_eq!(run.code, 1, "{explanation}: {}", run.stdout);
+        assert_eq!(trust_reasons(&run.json()), ["vacuous_answer"]);
+    }
+}
+
+#[test]
+fn a_refusal_is_a_failure() {
+    let environment = answered("I'm sorry, but I can't assist with this.");
+    let run = environment.review(&["--reviewer", "codex", "--json"]);
+    assert_eq!(run.code, 3, "{}", run.stdout);
+    let error = &run.json()["error"];
+    assert_eq!(error["code"], "reviewer_failed");
+    assert_eq!(error["reason"], "refused");
+}
+
+#[test]
+fn an_answer_that_says_its_findings_twice_is_not_read() {
+    let mut text = reply(&[edit_finding("[P0] Two is not one")])["reply"].to_string();
+    text.insert_str(text.len() - 1, ",\"findings\":[]");
+    let environment = answered(&text);
+    let run = environment.review(&["--reviewer", "codex", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let artifact = run.json();
+    assert_eq!(artifact["validation"]["parse_mode"], "fallback-text");
+    assert_eq!(artifact["result"]["overall_correctness"], "unknown");
+    assert!(trust_reasons(&artifact).contains(&"fallback_text"));
+    let strict = environment.review(&["--reviewer", "codex", "--strict"]);
+    assert_eq!(strict.code, 4, "{}", strict.stderr);
+}
+
+#[test]
+fn one_line_number_that_no_file_has_costs_no_finding() {
+    let mut far = edit_finding("[P1] Far");
+    far["code_location"]["line_range"] = json!({"start": 9, "end": 4_294_967_296_u64});
+    let environment = TestEnvironment::with_edit();
+    environment.codex_finds(&[edit_finding("[P1] Two is not one"), far]);
+    let artifact = environment
+        .review(&["--reviewer", "codex", "--json"])
+        .json();
+    assert_eq!(artifact["result"]["findings"].as_array().unwrap().len(), 2);
+    assert_eq!(artifact["validation"]["valid_schema"], true);
+    assert_eq!(artifact["validation"]["invalid_locations"][0]["index"], 1);
+}
+
+#[test]
+fn a_reply_without_an_event_is_taken_and_marked_and_one_of_a_cut_turn_is_not() {
+    let environment = TestEnvironment::with_edit();
+    let text = reply(&[])["reply"].to_string();
+    environment.codex_does(&json!([{"last_message": text}]));
+    let run = environment.review(&["--reviewer", "codex", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let warnings = run.json()["reviewers"][0]["adapter_metadata"]["warnings"].to_string();
+    assert!(warnings.contains("no events"), "{warnings}");
+
+    let started = json!({"event": {"type": "thread.started", "thread_id": "x"}});
+    environment.codex_does(&json!([started, {"last_message": text}]));
+    let run = environment.review(&["--reviewer", "codex", "--json"]);
+    assert_eq!(run.code, 3, "{}", run.stdout);
+    assert_eq!(run.json()["error"]["reason"], "protocol");
+}
+
+#[test]
+fn the_fixture_beside_a_failure_is_nobody_who_looked() {
+    let environment = TestEnvironment::with_edit();
+    environment.codex_does(&json!([{"fail_turn": "no"}]));
+    let args = ["--reviewer", "fake", "--reviewer", "codex", "--json"];
+    let run = environment.review(&args);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let artifact = run.json();
+    let reasons = trust_reasons(&artifact);
+    assert!(reasons.contains(&"vacuous_answer"), "{reasons:?}");
+}

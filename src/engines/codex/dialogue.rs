@@ -13,6 +13,11 @@ const STDERR_CHARS: usize = 2_000;
 /// How many warnings the metadata keeps.
 const MAX_WARNINGS: usize = 20;
 
+/// The warning about a Codex that wrote its reply file and printed no event: its exit code and the
+/// file are all that says the turn was finished. Wrappers that swallow standard output do that.
+const NO_EVENTS: &str =
+    "codex printed no events; the reply file alone says that the turn was finished";
+
 /// Kinds of items that are no use of a tool.
 const NO_TOOLS: [&str; 5] = [
     "agent_message",
@@ -33,6 +38,8 @@ pub(super) struct ExecDialogue {
 /// What the events said so far.
 #[derive(Debug, Default)]
 struct Events {
+    /// Whether there was any event at all.
+    any: bool,
     turn_started: bool,
     turn_completed: bool,
     usage: Option<Value>,
@@ -88,8 +95,8 @@ impl ExecDialogue {
             }),
         }?;
         // Codex leaves the reply file empty until the turn is over, so a filled one is a final
-        // record too, unless the events say that the turn was cut.
-        if events.turn_completed || (has_reply && !events.turn_started) {
+        // record too where nothing was heard of the turn; see `NO_EVENTS`.
+        if events.turn_completed || (has_reply && !events.any) {
             Ok(())
         } else if has_reply || events.turn_started {
             Err(failed(
@@ -113,8 +120,12 @@ impl ExecDialogue {
                 put(name, count.into());
             }
         }
-        if !self.events.warnings.is_empty() {
-            put("warnings", self.events.warnings.clone().into());
+        let mut warnings = self.events.warnings.clone();
+        if !self.events.turn_completed {
+            warnings.push(NO_EVENTS.to_owned());
+        }
+        if !warnings.is_empty() {
+            put("warnings", warnings.into());
         }
         let stderr = shared::redact(&failure::without_noise(stderr));
         if !stderr.is_empty() {
@@ -166,6 +177,14 @@ fn failed(reason: Reason, message: impl Into<String>) -> Failure {
         .hint("try again; run `codex exec` by hand to see more")
 }
 
+/// Whether an object of this type is an event of Codex, and not something else that is printed.
+fn is_event(kind: &str) -> bool {
+    kind == "error"
+        || ["thread.", "turn.", "item."]
+            .iter()
+            .any(|family| kind.starts_with(family))
+}
+
 /// What an event calls for at once.
 enum Sign {
     /// The model did something.
@@ -178,7 +197,9 @@ impl Events {
     /// Takes one line in. Lines that are no events mean nothing.
     fn take(&mut self, line: &str) -> Option<Sign> {
         let event: Value = serde_json::from_str(line).ok()?;
-        match event.get("type")?.as_str()? {
+        let kind = event.get("type")?.as_str()?;
+        self.any |= is_event(kind);
+        match kind {
             "turn.started" => {
                 self.turn_started = true;
                 self.turns += 1;

@@ -3,17 +3,21 @@
 //! A review must not run what the user's configuration runs (MCP servers, notification programs,
 //! hooks) nor read what it adds to prompts (AGENTS.md, skills, developer instructions). So the
 //! private home holds a link to the credentials, which Codex refreshes in place, and a
-//! configuration with the few keys that say which model service to talk to.
+//! configuration with the few keys that say which model service to talk to. Where the definition of
+//! the chosen provider has a key or headers in it, they are copied with it: without them there is
+//! no review, and the copy is private and ends with the run.
 //!
 //! Credentials kept in the system's keyring are filed under the path of the home they belong to,
 //! so a private home cannot reach them; [`CodexHome::unreachable_store`] tells, for the advice
 //! that goes with a refused login.
 
-use std::fs;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use rustix::fs::OFlags;
 use toml::{Table, Value};
 
 use super::options::{Options, WebSearch};
@@ -24,6 +28,9 @@ const CREDENTIALS: &str = "auth.json";
 
 /// The file that holds the configuration.
 pub(super) const CONFIG: &str = "config.toml";
+
+/// The largest configuration that is read, in bytes.
+const MAX_CONFIG: u64 = 1 << 20;
 
 /// The user's own Codex home, as far as a review needs it.
 #[derive(Debug)]
@@ -53,7 +60,7 @@ impl CodexHome {
         let config = folder.join(CONFIG);
         Self {
             credentials: credentials.is_file().then_some(credentials),
-            config: match fs::read(&config) {
+            config: match read_config(&config) {
                 Ok(bytes) => parse(&bytes).map_err(|problem| unusable(&config, &problem)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Table::new()),
                 Err(error) => Err(unusable(&config, &error.to_string())),
@@ -139,6 +146,25 @@ fn chosen_provider(config: &Table) -> Option<(&str, &Value)> {
     Some((id, provider))
 }
 
+/// Reads a plain file, without waiting for the writer of a pipe.
+fn read_config(path: &Path) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a plain file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_CONFIG + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_CONFIG {
+        return Err(io::Error::other(format!(
+            "it is larger than {MAX_CONFIG} bytes"
+        )));
+    }
+    Ok(bytes)
+}
+
 fn parse(bytes: &[u8]) -> Result<Table, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     text.parse::<Table>().map_err(|error| {
@@ -173,6 +199,7 @@ mod tests {
     use super::*;
     use crate::engines::settings::{Chosen, Effort, Origin};
     use proptest::prelude::*;
+    use std::fs;
 
     const USER: &str = r#"
         model = "gpt-5.5"
@@ -261,6 +288,22 @@ mod tests {
         fs::remove_file(folder.path().join(CONFIG)).unwrap();
         fs::create_dir(folder.path().join(CONFIG)).unwrap();
         assert!(CodexHome::at(folder.path()).config().is_err());
+    }
+
+    #[test]
+    fn a_pipe_or_a_huge_file_in_place_of_the_configuration_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join(CONFIG);
+        let made = std::process::Command::new("mkfifo").arg(&config).status();
+        assert!(made.unwrap().success());
+        let failure = CodexHome::at(folder.path()).config().unwrap_err();
+        assert!(failure.message.contains("not a plain file"), "{failure}");
+        fs::remove_file(&config).unwrap();
+        fs::write(&config, "#".repeat(1 << 20)).unwrap();
+        assert!(CodexHome::at(folder.path()).config().is_ok());
+        fs::write(&config, "#".repeat((1 << 20) + 1)).unwrap();
+        let failure = CodexHome::at(folder.path()).config().unwrap_err();
+        assert!(failure.message.contains("larger than"), "{failure}");
     }
 
     #[test]

@@ -64,7 +64,8 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// Fails with exit code 2 when an option has an unknown value.
+    /// Fails with exit code 2 when an option has an unknown value, and when a model or a provider
+    /// would be read as an option of Codex.
     pub(super) fn from_settings(settings: &ReviewerSettings) -> Result<Self, Failure> {
         let cli = &settings.options.cli;
         let web_search = match cli.get("webSearch") {
@@ -79,13 +80,17 @@ impl Options {
             Some(Value::String(text)) => Some(text.clone()),
             Some(_) => return Err(wrong_option("executable", "a text")),
         };
-        Ok(Self {
+        let options = Self {
             executable,
             model: settings.model.clone(),
             provider: settings.provider.clone(),
             effort: settings.effort.clone(),
             web_search,
-        })
+        };
+        match options.model_argument() {
+            Some(argument) if argument.starts_with('-') => Err(option_like(&argument)),
+            _ => Ok(options),
+        }
     }
 
     /// Returns the value of `--model`: the model, behind its provider when there is one.
@@ -143,6 +148,16 @@ fn effort_source(origin: Origin, is_verbatim: bool) -> &'static str {
     } else {
         "adapter-selection"
     }
+}
+
+/// A model may be named by the reviewed repository's own configuration, which must not reach the
+/// options of the command.
+fn option_like(argument: &str) -> Failure {
+    Failure::new(
+        ErrorCode::InvalidModel,
+        format!("the model `{argument}` of a codex reviewer starts with a dash"),
+    )
+    .hint("name a model as the engine spells it; no model's name starts with a dash")
 }
 
 fn wrong_option(name: &str, expected: &str) -> Failure {
@@ -231,6 +246,31 @@ pub(super) mod tests {
                 other => other.as_str(),
             };
             assert_eq!(options.native_effort(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_model_that_looks_like_an_option_is_refused_with_exit_2() {
+        for (provider, model, is_refused) in [
+            (None, "--dangerously-bypass-approvals-and-sandbox", true),
+            (None, "-x", true),
+            (Some("-c"), "m", true),
+            (Some("corp"), "-x", false),
+            (None, "gpt-5.5", false),
+        ] {
+            let outcome = Options::from_settings(&ReviewerSettings {
+                provider: provider.map(str::to_owned),
+                model: Some(Chosen {
+                    value: model.into(),
+                    origin: Origin::Config,
+                }),
+                ..settings()
+            });
+            assert_eq!(outcome.is_err(), is_refused, "{provider:?} {model}");
+            if let Err(failure) = outcome {
+                assert_eq!(failure.code, ErrorCode::InvalidModel);
+                assert_eq!(failure.exit_code(), 2);
+            }
         }
     }
 

@@ -260,6 +260,13 @@ fn a_run_without_a_final_record_or_an_answer_is_a_failure() {
         (DONE, Code(0), Some("\u{feff}\n"), Reason::Empty),
         (started, Code(0), None, Reason::Protocol),
         (started, Code(0), Some("answer"), Reason::Protocol),
+        (message, Code(0), Some("answer"), Reason::Protocol),
+        (
+            "{\"type\":\"thread.started\"}",
+            Code(0),
+            Some("answer"),
+            Reason::Protocol,
+        ),
         (
             &format!("{started}\n{message}"),
             Code(0),
@@ -295,9 +302,15 @@ fn the_last_message_stands_in_for_a_missing_reply_file() {
 }
 
 #[test]
-fn a_filled_reply_file_is_enough_when_there_are_no_events() {
-    let answer = run("noise\n", captured(Code(0), "", Some(b"a \xff b"))).unwrap();
-    assert_eq!(answer.payload, Payload::Text("a \u{fffd} b".to_owned()));
+fn a_filled_reply_file_is_enough_when_there_are_no_events_and_that_is_said() {
+    for stdout in ["", "noise\n", "{\"type\":\"log\"}"] {
+        let answer = run(stdout, captured(Code(0), "", Some(b"a \xff b"))).unwrap();
+        assert_eq!(answer.payload, Payload::Text("a \u{fffd} b".to_owned()));
+        let warnings = answer.metadata["warnings"].to_string();
+        assert!(warnings.contains("no events"), "{warnings}");
+    }
+    let answer = run(DONE, captured(Code(0), "", Some(b"answer"))).unwrap();
+    assert!(!answer.metadata.contains_key("warnings"));
 }
 
 #[test]
