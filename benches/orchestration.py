@@ -14,7 +14,10 @@
   standard error.
 
 Prints the numbers and ends with 1 when one is over its limit. They depend on the machine: run it on
-an idle one. Needs Linux, Python 3 and git.
+an idle one, or before everybody else (`chrt -r 5 python3 ...`). Needs Linux, Python 3 and git.
+
+Two processors, release build: 8.5 s for 8.0 s (x1.07), median 1.3 ms,
+58 MiB.
 """
 import argparse
 import json
@@ -41,7 +44,7 @@ def answer(explanation):
 class World:
     """A repository with one edit, a home and a stand-in for Codex."""
 
-    def __init__(self, top, options):
+    def __init__(self, top, runtime, options):
         self.repo, self.home, self.bin = (os.path.join(top, it) for it in ("repo", "home", "bin"))
         for folder in (self.repo, self.home, self.bin):
             os.mkdir(folder)
@@ -50,6 +53,8 @@ class World:
         os.symlink(os.path.abspath(options.fake), self.fake)
         self.env = {**ENV, "HOME": self.home, "TMPDIR": self.home,
                     "PATH": self.bin + ":" + ENV["PATH"]}
+        if runtime is not None:
+            self.env["XDG_RUNTIME_DIR"] = runtime
         self.edit("1")
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
             subprocess.run(["git", *words], cwd=self.repo, env=self.env, check=True)
@@ -156,8 +161,10 @@ def main():
     options = parser.parse_args()
     report = Report()
     for part in (crowd, spread, floods):
-        with tempfile.TemporaryDirectory() as top:
-            part(World(top, options), report)
+        # Where the system has one, private folders lie in memory, as in a login session.
+        memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        with tempfile.TemporaryDirectory() as top, tempfile.TemporaryDirectory(dir=memory) as runtime:
+            part(World(top, runtime if memory else None, options), report)
     sys.exit(1 if report.is_over else 0)
 
 
