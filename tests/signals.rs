@@ -84,8 +84,10 @@ impl<'t> Running<'t> {
     fn assert_nothing_left(&self) {
         let pids = self.engine_pids();
         assert!(pids.len() >= 2, "{pids:?}");
+        // The orphans among them were killed and not waited for, which a busy system takes its time
+        // over. One that was spared lives for an hour.
         for pid in pids {
-            assert!(!is_alive(pid), "process {pid} is still alive");
+            wait_until(&format!("process {pid} is gone"), || !is_alive(pid));
         }
         assert_eq!(self.environment.left_over(), [] as [PathBuf; 0]);
     }
@@ -283,10 +285,6 @@ fn a_signal_while_git_reads_ends_git_and_is_told_in_every_form() {
             }
             _ => assert_eq!(run.stdout, "", "{mode:?}"),
         }
-        // The killed ones are reaped by whoever inherits them.
-        wait_until("git is gone", || {
-            running.engine_pids().into_iter().all(|pid| !is_alive(pid))
-        });
         running.assert_nothing_left();
     }
 }
