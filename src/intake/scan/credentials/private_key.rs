@@ -44,13 +44,15 @@ pub(super) fn find(lines: &[NumberedLine<'_>], index: usize) -> Option<PrivateKe
         previous = line.number;
         found.read(line.bytes);
     }
-    let marked = if header.as_bytes().starts_with(b"Private-Lines") {
-        is_encrypted_putty(before)
-    } else {
-        holds_encrypted(header.as_bytes())
-    };
-    found.material.then_some(PrivateKey {
-        encrypted: marked || found.encrypted,
+    found.material.then(|| {
+        let marked = if header.as_bytes().starts_with(b"Private-Lines") {
+            is_encrypted_putty(before)
+        } else {
+            holds_encrypted(header.as_bytes())
+        };
+        PrivateKey {
+            encrypted: marked || found.encrypted,
+        }
     })
 }
 
