@@ -49,20 +49,20 @@ pub(super) struct GroupChild {
 
 impl GroupChild {
     pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        // Held over the spawn: between a spawn and its entry here, the end of the program would
+        // miss the child.
+        let mut groups = groups();
+        if groups.is_over {
+            return Err(io::Error::other("the program is being ended"));
+        }
         let child = command.process_group(0).spawn()?;
         let leader = Pid::from_child(&child);
-        let child = Self {
+        groups.leaders.push(leader);
+        Ok(Self {
             child,
             leader,
             is_reaped: false,
-        };
-        let mut groups = groups();
-        if groups.is_over {
-            drop(groups);
-            return Err(io::Error::other("the program is being ended"));
-        }
-        groups.leaders.push(leader);
-        Ok(child)
+        })
     }
 
     pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {
