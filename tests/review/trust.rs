@@ -241,7 +241,7 @@ fn a_reply_without_an_event_is_taken_and_marked_and_one_of_a_cut_turn_is_not() {
     let run = environment.review(&["--reviewer", "codex", "--json"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let warnings = run.json()["reviewers"][0]["adapter_metadata"]["warnings"].to_string();
-    assert!(warnings.contains("no events"), "{warnings}");
+    assert!(warnings.contains("nothing of its turn"), "{warnings}");
 
     let started = json!({"event": {"type": "thread.started", "thread_id": "x"}});
     environment.codex_does(&json!([started, {"last_message": text}]));

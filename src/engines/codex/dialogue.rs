@@ -13,10 +13,11 @@ const STDERR_CHARS: usize = 2_000;
 /// How many warnings the metadata keeps.
 const MAX_WARNINGS: usize = 20;
 
-/// The warning about a Codex that wrote its reply file and printed no event: its exit code and the
-/// file are all that says the turn was finished. Wrappers that swallow standard output do that.
-const NO_EVENTS: &str =
-    "codex printed no events; the reply file alone says that the turn was finished";
+/// The warning about a Codex that wrote its reply file and told nothing of its turn: its exit code
+/// and the file are all that says the turn was finished. Wrappers that swallow standard output do
+/// that.
+const NO_RECORD: &str =
+    "codex told nothing of its turn; the reply file alone says that it was finished";
 
 /// Kinds of items that are no use of a tool.
 const NO_TOOLS: [&str; 5] = [
@@ -38,8 +39,8 @@ pub(super) struct ExecDialogue {
 /// What the events said so far.
 #[derive(Debug, Default)]
 struct Events {
-    /// Whether there was any event at all.
-    any: bool,
+    /// Whether any event told where the turn stands.
+    recorded: bool,
     turn_started: bool,
     turn_completed: bool,
     usage: Option<Value>,
@@ -95,8 +96,8 @@ impl ExecDialogue {
             }),
         }?;
         // Codex leaves the reply file empty until the turn is over, so a filled one is a final
-        // record too where nothing was heard of the turn; see `NO_EVENTS`.
-        if events.turn_completed || (has_reply && !events.any) {
+        // record too where nothing was heard of the turn; see `NO_RECORD`.
+        if events.turn_completed || (has_reply && !events.recorded) {
             Ok(())
         } else if has_reply || events.turn_started {
             Err(failed(
@@ -122,7 +123,7 @@ impl ExecDialogue {
         }
         let mut warnings = self.events.warnings.clone();
         if !self.events.turn_completed {
-            warnings.push(NO_EVENTS.to_owned());
+            warnings.push(NO_RECORD.to_owned());
         }
         if !warnings.is_empty() {
             put("warnings", warnings.into());
@@ -177,10 +178,11 @@ fn failed(reason: Reason, message: impl Into<String>) -> Failure {
         .hint("try again; run `codex exec` by hand to see more")
 }
 
-/// Whether an object of this type is an event of Codex, and not something else that is printed.
-fn is_event(kind: &str) -> bool {
-    kind == "error"
-        || ["thread.", "turn.", "item."]
+/// Whether an event of this type tells where the turn stands. Signs of life within an item
+/// (`item.updated`) do not.
+fn is_record(kind: &str) -> bool {
+    matches!(kind, "error" | "item.started" | "item.completed")
+        || ["thread.", "turn."]
             .iter()
             .any(|family| kind.starts_with(family))
 }
@@ -198,7 +200,7 @@ impl Events {
     fn take(&mut self, line: &str) -> Option<Sign> {
         let event: Value = serde_json::from_str(line).ok()?;
         let kind = event.get("type")?.as_str()?;
-        self.any |= is_event(kind);
+        self.recorded |= is_record(kind);
         match kind {
             "turn.started" => {
                 self.turn_started = true;

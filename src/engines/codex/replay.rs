@@ -302,12 +302,17 @@ fn the_last_message_stands_in_for_a_missing_reply_file() {
 }
 
 #[test]
-fn a_filled_reply_file_is_enough_when_there_are_no_events_and_that_is_said() {
-    for stdout in ["", "noise\n", "{\"type\":\"log\"}"] {
+fn a_filled_reply_file_is_enough_when_nothing_is_told_of_the_turn_and_that_is_said() {
+    for stdout in [
+        "",
+        "noise\n",
+        "{\"type\":\"log\"}",
+        "{\"type\":\"item.updated\",\"item\":{}}",
+    ] {
         let answer = run(stdout, captured(Code(0), "", Some(b"a \xff b"))).unwrap();
         assert_eq!(answer.payload, Payload::Text("a \u{fffd} b".to_owned()));
         let warnings = answer.metadata["warnings"].to_string();
-        assert!(warnings.contains("no events"), "{warnings}");
+        assert!(warnings.contains("nothing of its turn"), "{warnings}");
     }
     let answer = run(DONE, captured(Code(0), "", Some(b"answer"))).unwrap();
     assert!(!answer.metadata.contains_key("warnings"));
