@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
 use diffwarden::git::{ReadLimits, parse_patch};
-use diffwarden::intake::scan::{ScanInput, scan};
+use diffwarden::intake::scan::{Allowlist, ScanInput, scan};
 use diffwarden::prompt::print_patch;
 use diffwarden_actors::answer::{self, Ground, LocalDisk, Locator, Review};
 use diffwarden_actors::engine::CancelToken;
@@ -98,6 +98,7 @@ fn patches(criterion: &mut Criterion, text: &str, patch: &Patch) {
         repo_root: Path::new("/repo"),
         commit_messages: &[],
         branch: None,
+        allow: &Allowlist::default(),
     };
     group.bench_function("scan", |bencher| {
         bencher.iter(|| scan(black_box(&input), &CancelToken::default()));

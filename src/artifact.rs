@@ -8,22 +8,18 @@
 //!
 //! [`read_artifact`] reads such a file back for `review show`.
 
+mod place;
 mod read;
+mod write;
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{
-    FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
-};
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
-use diffwarden_actors::model::{ErrorCode, Failure, Reason, RunArtifact};
-use rustix::fs::{Access, OFlags};
-use rustix::io::Errno;
+use diffwarden_actors::model::{ErrorCode, Failure, Reason, RepoPath, RunArtifact};
 
+use self::place::{Place, find_place, is_artifact, remove_stale};
+use self::write::{append, is_about_the_folder, overwrite, replace};
 use crate::sinks::{Redactor, json};
 
 pub use read::{parse_artifact, read_artifact};
@@ -38,18 +34,6 @@ pub fn write_artifact(artifact: &RunArtifact, redactor: &Redactor) -> Vec<u8> {
     artifact_text(artifact, redactor).into_bytes()
 }
 
-/// How many symbolic links in a row are followed to a file that does not exist yet.
-const MOST_LINKS: usize = 40;
-
-/// How much of an old file is read to see whether it is an artifact.
-const HEAD: u64 = 4096;
-
-/// How often a named pipe without a reader is tried.
-const READER_TRIES: u32 = 50;
-
-/// How long to wait between two tries.
-const READER_WAIT: Duration = Duration::from_millis(20);
-
 /// A file that will hold the artifact of this run, or nothing.
 ///
 /// Dropping it without [`commit`](Self::commit) removes an old artifact in its place. Ending the
@@ -60,33 +44,6 @@ pub struct OutFile {
     shown: PathBuf,
     place: Place,
     is_committed: bool,
-}
-
-#[derive(Debug)]
-enum Place {
-    /// A file to replace as a whole; `old` is what lies there now.
-    File {
-        path: PathBuf,
-        old: Option<Identity>,
-    },
-    /// A device or a pipe to write to.
-    Stream(PathBuf),
-}
-
-/// Tells one file from another that took its name.
-#[derive(Debug, PartialEq, Eq)]
-struct Identity {
-    device: u64,
-    inode: u64,
-}
-
-impl Identity {
-    fn of(metadata: &fs::Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-        }
-    }
 }
 
 impl OutFile {
@@ -120,6 +77,44 @@ impl OutFile {
         };
         let is_artifact = File::open(path).and_then(is_artifact);
         is_artifact.unwrap_or(false).then(|| path.clone())
+    }
+
+    /// Checks that the artifact will not take the place of a changed file: what is under review is
+    /// often nowhere else. `root` is the root of the work tree, without links.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::InvalidCli`] when a file among `changed` would be replaced, unless it is an
+    /// artifact or empty.
+    pub fn spare(&self, root: &Path, changed: &[RepoPath]) -> Result<(), Failure> {
+        let Place::File { path, old: Some(_) } = &self.place else {
+            return Ok(());
+        };
+        let is_changed = path.strip_prefix(root).is_ok_and(|path| {
+            let path = path.as_os_str().as_bytes();
+            changed.iter().any(|changed| changed.as_bytes() == path)
+        });
+        let is_empty = fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0);
+        if !is_changed || is_empty || self.old_artifact().is_some() {
+            return Ok(());
+        }
+        Err(Failure::new(
+            ErrorCode::InvalidCli,
+            format!(
+                "cannot write the artifact to `{}`: it is part of the change under review",
+                self.shown.display()
+            ),
+        )
+        .hint("give `--out` another file, or move that one away"))
+    }
+
+    /// Tells a device or a pipe, which may block whoever writes to it, from a file: the first of
+    /// the two, or the second.
+    pub fn stream_or_file(self) -> (Option<Self>, Option<Self>) {
+        match self.place {
+            Place::Stream(_) => (Some(self), None),
+            Place::File { .. } => (None, Some(self)),
+        }
     }
 
     /// Writes the artifact. A file is replaced as a whole and keeps its mode; a symbolic link
@@ -171,182 +166,12 @@ impl Drop for OutFile {
     }
 }
 
-/// Finds what `path` stands for, or says why nothing can be written there.
-fn find_place(path: &Path) -> Result<Place, String> {
-    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
-    let metadata = match fs::metadata(&path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return find_new_file(path),
-        Err(error) => return Err(error.to_string()),
-    };
-    let kind = metadata.file_type();
-    if kind.is_dir() {
-        return Err("it is a folder".to_owned());
-    }
-    let is_stream = is_open_file(&path) || kind.is_char_device() || kind.is_fifo();
-    if !is_stream && !kind.is_file() {
-        return Err("it is neither a file nor a pipe".to_owned());
-    }
-    if !may(&path, Access::WRITE_OK) {
-        return Err("it may not be written".to_owned());
-    }
-    if is_stream {
-        return Ok(Place::Stream(path));
-    }
-    let path = fs::canonicalize(&path).map_err(|error| error.to_string())?;
-    let old = Some(Identity::of(&metadata));
-    Ok(Place::File { path, old })
-}
-
-/// Whether a path names a file that is already open. That may be a regular file, and replacing it
-/// would take it away from whoever opened it.
-fn is_open_file(path: &Path) -> bool {
-    ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"]
-        .iter()
-        .any(|start| path.starts_with(start))
-}
-
-/// Finds where a file that does not exist yet would be created.
-fn find_new_file(mut path: PathBuf) -> Result<Place, String> {
-    for _ in 0..MOST_LINKS {
-        let Ok(link) = fs::read_link(&path) else {
-            return check_folder(path);
-        };
-        path.pop();
-        path.push(link);
-    }
-    Err("it is a circle of symbolic links".to_owned())
-}
-
-fn check_folder(path: PathBuf) -> Result<Place, String> {
-    let names_a_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
-    let (Some(folder), Some(_), false) = (path.parent(), path.file_name(), names_a_folder) else {
-        return Err("it names a folder".to_owned());
-    };
-    if !folder.is_dir() {
-        return Err(format!("the folder `{}` does not exist", folder.display()));
-    }
-    if !may(folder, Access::WRITE_OK | Access::EXEC_OK) {
-        return Err(format!(
-            "the folder `{}` may not be written",
-            folder.display()
-        ));
-    }
-    Ok(Place::File { path, old: None })
-}
-
-fn may(path: &Path, access: Access) -> bool {
-    rustix::fs::access(path, access).is_ok()
-}
-
-/// Replaces a file in one step: whoever reads it finds the old content or the new one. If this
-/// process is killed in between, a `.name.diffwarden-…` file stays beside it.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let mut prefix = OsString::from(".");
-    prefix.push(name);
-    prefix.push(".diffwarden-");
-    let mut file = tempfile::Builder::new()
-        .prefix(&prefix)
-        // The mode of any new file; the system takes the umask off.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    if let Ok(old) = fs::metadata(path) {
-        file.as_file().set_permissions(old.permissions())?;
-    }
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    // The name itself is safe only when the folder is written; not every system can do it.
-    File::open(folder).and_then(|folder| folder.sync_all()).ok();
-    Ok(())
-}
-
-/// Whether a file could not be replaced for reasons that do not keep it from being written: the
-/// folder is not ours, the file is a mount point, there is no room for a longer name.
-fn is_about_the_folder(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::PermissionDenied
-            | io::ErrorKind::ResourceBusy
-            | io::ErrorKind::CrossesDevices
-            | io::ErrorKind::InvalidFilename
-    )
-}
-
-/// Writes over a file where it lies; half an artifact does not stay.
-fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    if written.is_err() {
-        file.set_len(0).and_then(|()| fs::remove_file(path)).ok();
-    }
-    written
-}
-
-fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    open_stream(path)?.write_all(bytes)
-}
-
-/// Opens a stream. A named pipe that nobody reads would keep the program waiting for ever, so its
-/// reader gets a moment to come.
-fn open_stream(path: &Path) -> io::Result<File> {
-    let mut tries = READER_TRIES;
-    loop {
-        let opened = OpenOptions::new()
-            .append(true)
-            .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
-            .open(path);
-        match opened {
-            Ok(file) => {
-                // From here on a slow reader is waited for.
-                let flags = rustix::fs::fcntl_getfl(&file)?;
-                rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
-                return Ok(file);
-            }
-            Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) => {
-                tries -= 1;
-                if tries == 0 {
-                    let nobody = "nobody reads from this pipe";
-                    return Err(io::Error::new(error.kind(), nobody));
-                }
-                thread::sleep(READER_WAIT);
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Removes the file that lay here before the run, if it still does and is an artifact; a source
-/// file named by mistake is left alone.
-fn remove_stale(path: &Path, old: &Identity) -> io::Result<()> {
-    let Ok(file) = File::open(path) else {
-        return Ok(());
-    };
-    let is_same = Identity::of(&file.metadata()?) == *old;
-    if is_same && is_artifact(file)? {
-        // Where the folder does not let a file go, an empty one is no result either.
-        fs::remove_file(path).or_else(|_| OpenOptions::new().write(true).open(path)?.set_len(0))?;
-    }
-    Ok(())
-}
-
-fn is_artifact(file: File) -> io::Result<bool> {
-    let mut head = Vec::new();
-    file.take(HEAD).read_to_end(&mut head)?;
-    let head = String::from_utf8_lossy(&head);
-    Ok(head.trim_start().starts_with('{') && head.contains("\"schema_version\""))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::ffi::OsString;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+    use std::thread;
 
     use super::*;
 
@@ -515,6 +340,28 @@ mod tests {
             assert_eq!(out.old_artifact().as_ref(), Some(&real));
             out.commit(OLD.as_bytes()).unwrap();
         }
+    }
+
+    #[test]
+    fn a_changed_file_is_spared_unless_it_is_an_artifact() {
+        let folder = folder();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir(root.join("src")).unwrap();
+        let path = root.join("src/main.rs");
+        let link = root.join("link");
+        symlink("src/main.rs", &link).unwrap();
+        let changed = [RepoPath::from("a"), RepoPath::from("src/main.rs")];
+        let spare = |path: &Path| OutFile::prepare(path).unwrap().spare(&root, &changed);
+        assert_eq!(spare(&path), Ok(()));
+        for (content, is_refused) in [("fn main() {}", true), ("", false), (OLD, false)] {
+            fs::write(&path, content).unwrap();
+            for path in [&path, &link] {
+                assert_eq!(spare(path).is_err(), is_refused, "{content}");
+                assert_eq!(OutFile::prepare(path).unwrap().spare(&root, &[]), Ok(()));
+            }
+            fs::write(&path, "x").unwrap();
+        }
+        assert_eq!(spare(Path::new("/dev/null")), Ok(()));
     }
 
     #[cfg(target_os = "linux")]

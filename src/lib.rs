@@ -10,12 +10,17 @@
 pub mod artifact;
 pub mod cli;
 pub mod config;
+pub mod discovery;
+pub mod doctor;
 pub mod engines;
 pub mod env;
 pub mod exit;
 pub mod git;
+pub mod guided;
 pub mod intake;
 pub mod plan;
 pub mod prompt;
 pub mod report;
+pub mod schema;
 pub mod sinks;
+pub mod snapshot;

@@ -4,7 +4,11 @@
 //! questions are asked first: the text of the target, the repository, the configuration, the
 //! selection, and only then the change itself.
 
+mod crew;
+mod frozen;
 mod lanes;
+mod refuse;
+mod scanned;
 mod tree;
 
 pub use lanes::LaneFlags;
@@ -13,21 +17,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use diffwarden_actors::engine::{CancelToken, Engine};
-use diffwarden_actors::model::{
-    Coverage, EngineName, Failure, Finding, RepoPath, ReviewLane, ReviewPlan, ReviewerId,
-    TrustReason,
-};
+use diffwarden_actors::model::{Coverage, Failure, RepoPath, ReviewLane, ReviewPlan, ReviewerId};
 use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 
+use self::crew::Recruiting;
+pub use self::crew::plan_check_up;
+use self::frozen::{freeze, told_target};
+use self::scanned::Scanned;
 use crate::config::{self, Config, LoadedConfig, Overrides, SelectionFlags};
-use crate::engines::capabilities::{self, Capability};
+use crate::engines::Host;
 use crate::engines::settings::ReviewerSettings;
-use crate::engines::surface::{self, ScanContext, Surface};
-use crate::engines::{self, Host};
+use crate::engines::surface;
 use crate::env::Environment;
 use crate::git::{Repository, ResolveOptions, Resolved, TargetSpec};
-use crate::intake::scan::{self, ScanInput};
+use crate::intake::prune::{self, PruneInput, Pruning};
 use crate::prompt::{Builder, BuilderInput, SendLimits};
 
 /// What was asked for, as typed.
@@ -35,6 +38,8 @@ use crate::prompt::{Builder, BuilderInput, SendLimits};
 pub struct Request {
     /// The working folder, as it was given: a relative path stays relative in the artifact.
     pub cwd: PathBuf,
+    /// The digest of the project config that is trusted, as typed.
+    pub trust_project_config: Option<String>,
     /// The target.
     pub target: String,
     /// Whether a base target takes in uncommitted changes.
@@ -51,8 +56,26 @@ pub struct Request {
     pub strict: bool,
     /// Whether reviewers' signs of life are events.
     pub progress: bool,
+    /// Whether files that nobody writes by hand are sent as well.
+    pub no_prune: bool,
+    /// Whether engines are given a change that could turn them against their user.
+    pub allow_unsafe_input: bool,
+    /// Whether engines look at a copy of the reviewed tree.
+    pub snapshot: SnapshotChoice,
     /// An untracked file that is no part of the change; see [`ResolveOptions`].
     pub exclude: Option<PathBuf>,
+}
+
+/// Whether engines look at a frozen copy of the reviewed tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SnapshotChoice {
+    /// For a commit whose tree does not lie in the work tree.
+    #[default]
+    WhereNeeded,
+    /// For every target.
+    Always,
+    /// For none.
+    Never,
 }
 
 /// A plan, and what it was made from.
@@ -61,6 +84,8 @@ pub struct Planned {
     pub run: RunPlan,
     /// What it was made from.
     pub setting: Setting,
+    /// The secrets found in the change, which must never be printed.
+    pub secrets: Vec<String>,
 }
 
 /// What a plan was made from; reports tell it.
@@ -90,47 +115,48 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
     let lanes = request.lanes.check(&spec)?;
     let max_time = parse_max_time(request.max_time.as_deref())?;
     let repository = Repository::open(&request.cwd, env)?;
-    let config = config::load(&request.cwd, Some(repository.root()), env)?;
+    let config = load_config(request, &repository, env)?;
     let selected = config::select_reviewers(&request.selection, env, config.as_ref())?;
     surface::check_target(&spec, &selected)?;
     let first_look = tree::FirstLook::start(&request.cwd, env, &selected);
-    let resolved = repository.resolve(
-        &spec,
-        &ResolveOptions {
-            include_uncommitted: request.include_uncommitted,
-            exclude: request.exclude.clone(),
-            ..ResolveOptions::default()
-        },
-    )?;
+    let mut resolved = repository.resolve(&spec, &resolve_options(request))?;
     let scope = scope_of(repository.root(), &resolved);
-    let host = Host {
-        env: env.clone(),
-        repo_root: Some(repository.root().to_path_buf()),
-    };
-    let integrity = scan_unless_surface_does(&selected, &resolved);
-    let target = Arc::new(resolved.target);
-    let patch = Arc::new(resolved.patch);
+    let host = host_of(&repository, env);
+    let scanned = Scanned::of(&repository, &resolved, &selected);
+    let pruning = prune(request, config.as_ref(), &repository, &resolved);
+    let target = Arc::new(resolved.target.clone());
+    let patch = Arc::new(std::mem::take(&mut resolved.patch));
+    let config_of = config.as_ref();
+    let frozen = freeze(
+        request,
+        config_of,
+        &repository,
+        &resolved,
+        &patch,
+        &selected,
+    )?;
     let builder = Builder::new(BuilderInput {
-        target: Arc::clone(&target),
+        target: told_target(&target, frozen.as_ref()),
         patch: Arc::clone(&patch),
+        masked: scanned.masking.patch.clone(),
+        left_out: reasons(&pruning),
         limits: send_limits(config.as_ref()),
     });
 
-    let mut warnings = resolved.warnings;
-    let mut doubts = resolved.doubts;
-    let mut reviewers = Vec::new();
-    if target.is_diff_backed() && patch.is_empty() {
-        doubts.push(TrustReason::EmptyDiff);
-    } else {
-        let context = ScanContext {
-            commit_messages: resolved.commit_messages,
-            branch: resolved.branch,
-        };
-        reviewers = plan_reviewers(&selected, &host, &context)?;
-        warnings.extend(nobody_looks(&selected));
+    let mut crew = Recruiting {
+        selected: &selected,
+        host: &host,
+        repository: &repository,
+        resolved: &resolved,
+        patch: &patch,
+        pruning: &pruning,
+        scanned: &scanned,
+        allow_unsafe_input: request.allow_unsafe_input,
+        is_frozen: frozen.is_some(),
     }
-
-    let is_run = !reviewers.is_empty();
+    .recruit()?;
+    let snapshot = crew.look_at(frozen);
+    let is_run = !crew.reviewers.is_empty();
     let tree = first_look.filter(|_| is_run).map(tree::FirstLook::finish);
     let loaded = config.as_ref().map(|loaded| &loaded.config);
     let batch = lanes.review_plan(loaded.and_then(|it| it.review_plan.include_overview));
@@ -139,26 +165,43 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         target,
         patch,
         scope: Arc::new(scope),
-        coverage: coverage_at_best(&builder, &reviewers),
+        coverage: coverage_at_best(&builder, &crew.reviewers),
         lanes: lane_plans(batch.as_ref()),
         batch,
-        reviewers,
-        integrity,
-        doubts,
-        warnings,
+        reviewers: crew.reviewers,
+        integrity: scanned.integrity,
+        doubts: crew.doubts,
+        warnings: crew.warnings,
         prompts: Arc::new(builder),
         source: resolved.source,
         tree,
+        snapshot,
         policy: policy_of(request, loaded, max_time),
     };
-    let setting = Setting {
-        cwd: request.cwd.clone(),
-        repo_root: repository.root().to_path_buf(),
-        config,
-        overrides,
-        reviewers: selected.into_iter().map(|settings| settings.id).collect(),
-    };
-    Ok(Planned { run, setting })
+    Ok(Planned {
+        run,
+        setting: Setting {
+            cwd: request.cwd.clone(),
+            repo_root: repository.root().to_path_buf(),
+            config,
+            overrides,
+            reviewers: ids_of(selected),
+        },
+        secrets: scanned.masking.secrets,
+    })
+}
+
+fn load_config(
+    request: &Request,
+    repository: &Repository,
+    env: &Environment,
+) -> Result<Option<LoadedConfig>, Failure> {
+    config::load_trusting(
+        &request.cwd,
+        Some(repository.root()),
+        request.trust_project_config.as_deref(),
+        env,
+    )
 }
 
 /// Returns what bounds the run: the command line's numbers, else the config's, else the defaults.
@@ -176,10 +219,30 @@ fn policy_of(request: &Request, config: Option<&Config>, max_time: Option<Durati
     }
 }
 
-/// Warns of a run in which only the fixture answers.
-fn nobody_looks(selected: &[ReviewerSettings]) -> Option<String> {
-    let only_fake = selected.iter().all(|it| it.engine == EngineName::Fake);
-    only_fake.then(|| "only the fake reviewer ran: nobody looked at the change".to_owned())
+/// Decides which files are not sent. `--no-prune` or the config can ask for all.
+fn prune(
+    request: &Request,
+    config: Option<&LoadedConfig>,
+    repository: &Repository,
+    resolved: &Resolved,
+) -> Pruning {
+    let is_wanted = config.and_then(|loaded| loaded.config.intake.prune);
+    if request.no_prune || is_wanted == Some(false) {
+        return Pruning::none(&resolved.patch);
+    }
+    let before = repository.before(resolved);
+    prune::prune(&PruneInput {
+        patch: &resolved.patch,
+        base: &|path| before.read(path),
+        source: resolved.source.as_ref(),
+    })
+}
+
+fn reasons(pruning: &Pruning) -> Vec<Option<String>> {
+    let reasons = pruning.reasons.iter();
+    reasons
+        .map(|it| it.as_ref().map(prune::Pruned::describe))
+        .collect()
 }
 
 fn parse_max_time(text: Option<&str>) -> Result<Option<Duration>, Failure> {
@@ -240,93 +303,28 @@ fn coverage_at_best(builder: &Builder, reviewers: &[ReviewerPlan]) -> Coverage {
     }
 }
 
-/// Scans the change for what no model may talk away, unless `surface` is there to report it. An
-/// empty change has no findings, whoever reviews: nothing of it can be acted on.
-fn scan_unless_surface_does(selected: &[ReviewerSettings], resolved: &Resolved) -> Vec<Finding> {
-    let surface_runs = selected
-        .iter()
-        .any(|settings| settings.engine == EngineName::Surface);
-    if surface_runs || !resolved.target.is_diff_backed() || resolved.patch.is_empty() {
-        return Vec::new();
+fn resolve_options(request: &Request) -> ResolveOptions {
+    ResolveOptions {
+        include_uncommitted: request.include_uncommitted,
+        exclude: request.exclude.clone(),
+        ..ResolveOptions::default()
     }
-    scan::scan(
-        &ScanInput {
-            patch: &resolved.patch,
-            repo_root: Path::new(&resolved.target.repo_root),
-            commit_messages: &resolved.commit_messages,
-            branch: resolved.branch.as_deref(),
-        },
-        &CancelToken::default(),
-    )
 }
 
-/// Plans the reviewers, in order. Equal ones get one engine, so its preflight is made once.
-fn plan_reviewers(
-    selected: &[ReviewerSettings],
-    host: &Host,
-    context: &ScanContext,
-) -> Result<Vec<ReviewerPlan>, Failure> {
-    let mut plans: Vec<ReviewerPlan> = Vec::new();
-    for (position, settings) in selected.iter().enumerate() {
-        let twin = selected[..position].iter().position(|it| it == settings);
-        plans.push(match twin {
-            Some(at) => plans[at].clone(),
-            None => plan_reviewer(settings, host, context)?,
-        });
-    }
-    Ok(plans)
+fn ids_of(selected: Vec<ReviewerSettings>) -> Vec<ReviewerId> {
+    selected.into_iter().map(|settings| settings.id).collect()
 }
 
-fn plan_reviewer(
-    settings: &ReviewerSettings,
-    host: &Host,
-    context: &ScanContext,
-) -> Result<ReviewerPlan, Failure> {
-    let engine: Arc<dyn Engine> = match settings.engine {
-        EngineName::Surface => Arc::new(Surface::new(context.clone())),
-        _ => engines::build(settings, host)?,
-    };
-    Ok(ReviewerPlan {
-        id: settings.id.clone(),
-        engine_name: settings.engine,
-        transport: settings.transport,
-        profile: settings.profile.clone(),
-        provider: settings.provider.clone(),
-        model: settings.model.as_ref().map(|model| model.value.clone()),
-        effort: settings
-            .effort
-            .as_ref()
-            .map(|effort| effort.value.as_str().to_owned()),
-        timeout: settings.timeout,
-        prompt: capabilities::find(settings.engine, settings.transport)
-            .map(Capability::prompt_shape)
-            .unwrap_or_default(),
-        engine,
-    })
+fn host_of(repository: &Repository, env: &Environment) -> Host {
+    Host {
+        env: env.clone(),
+        repo_root: Some(repository.root().to_path_buf()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn equal_reviewers_share_an_engine_and_others_do_not() {
-        let flags = SelectionFlags {
-            reviewers: ["fake", "surface", "fake"].map(str::to_owned).into(),
-            ..SelectionFlags::default()
-        };
-        let env = Environment::default();
-        let selected = config::select_reviewers(&flags, &env, None).unwrap();
-        let host = Host {
-            env,
-            repo_root: None,
-        };
-        let plans = plan_reviewers(&selected, &host, &ScanContext::default()).unwrap();
-        let ids: Vec<_> = plans.iter().map(|plan| plan.id.0.as_str()).collect();
-        assert_eq!(ids, ["fake", "surface", "fake"]);
-        assert!(Arc::ptr_eq(&plans[0].engine, &plans[2].engine));
-        assert!(!Arc::ptr_eq(&plans[0].engine, &plans[1].engine));
-    }
 
     #[test]
     fn the_time_of_a_run_is_a_number_of_seconds() {

@@ -115,7 +115,7 @@ fn usage_errors_end_with_two_and_say_what_is_wrong() {
             "no/such",
         ),
         (&["review"], "config"),
-        (&["doctor"], "doctor"),
+        (&["doctor"], "config"),
     ];
     for (args, needle) in cases {
         let run = environment.run(args);

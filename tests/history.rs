@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{TestEnvironment, edit_finding, reply};
+use crate::support::{Run, TestEnvironment, edit_finding, reply};
 
 /// Returns every file below a folder, in no order.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -162,6 +162,19 @@ fn a_gate_has_a_report_and_a_failed_run_has_none() {
     environment.codex_does(&json!([{"fail_turn": "it fell over"}, {"exit": 1}]));
     assert_eq!(environment.review(&args).code, 3);
     assert_eq!(files_below(&reports), [path]);
+}
+
+#[test]
+fn a_place_that_cannot_hold_a_report_is_told_before_anything_is_spent() {
+    let environment = TestEnvironment::with_edit();
+    environment.codex_does(&json!([environment.record(), reply(&[])]));
+    fs::write(environment.path("file"), "").expect("a file");
+    let mut command = environment.review_command(&["--reviewer", "codex", "--report", "--json"]);
+    command.env("XDG_STATE_HOME", environment.path("file"));
+    let run = Run::of(command.output().expect("the binary runs"));
+    assert_eq!(run.code, 2, "{}", run.stdout);
+    assert_eq!(run.json()["error"]["code"], "invalid_cli");
+    assert_eq!(environment.recorded("argv"), [] as [String; 0]);
 }
 
 #[test]

@@ -442,7 +442,7 @@ fn engines_cannot_find_programs_of_the_repository() {
     assert_eq!(run.code, 0, "{}", run.stdout);
     assert!(!environment.trace().exists());
     let environments = environment.recorded("env");
-    assert_eq!(environments.len(), 3, "two probes and a review");
+    assert_eq!(environments.len(), 5, "four probes and a review");
     for variables in environments {
         let path = variables
             .lines()

@@ -161,6 +161,29 @@ fn a_transcription_that_is_no_good_leads_to_one_second_review() {
 }
 
 #[test]
+fn a_transcription_that_says_something_else_is_not_taken_for_the_answer() {
+    let whole = one_finding()["reply"].to_string();
+    let broken = &whole[..whole.len() - 1];
+    let clean = &reply(&[])["reply"];
+    let mut other_verdict = one_finding()["reply"].clone();
+    other_verdict["overall_correctness"] = json!("patch is correct");
+    let more = reply(&[
+        edit_finding("[P1] Two is not one"),
+        edit_finding("[P0] Not said"),
+    ]);
+    for review in [clean, &other_verdict, &more["reply"]] {
+        let mending = transcription(true, "high", review);
+        let course = Course::run(&[text(broken), one_finding()], &mending, &[]);
+        assert_eq!(course.asked(), ["review", "repair", "review"], "{review}");
+        let artifact = course.artifact();
+        let why = labels(&artifact)["repairRejectedReason"].to_string();
+        assert!(why.contains("the transcription"), "{why}");
+        let findings = artifact["result"]["findings"].as_array();
+        assert_eq!(findings.map(Vec::len), Some(1));
+    }
+}
+
+#[test]
 fn prose_stays_prose_when_nothing_helps() {
     let mending = transcription(false, "high", &Value::Null);
     let answers = [text("It returns two."), text("It still returns two.")];

@@ -5,14 +5,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use diffwarden::cli::ReviewerList;
+use diffwarden::cli::{
+    ConfigCreated, ReviewerAdded, ReviewerEdited, ReviewerList, ReviewerRemoved, SetChanged,
+    ShownConfig, TrustList,
+};
+use diffwarden::config::config_schema;
+use diffwarden::discovery::Discovery;
+use diffwarden::doctor::DoctorReport;
 use diffwarden::report::Report;
+use diffwarden::schema::schema_of;
 use diffwarden::sinks::ErrorObject;
 use diffwarden_actors::model::{Frame, ReviewArtifact, RunArtifact};
 use jsonschema::Validator;
-use schemars::generate::SchemaSettings;
-use schemars::transform::{Transform, transform_subschemas};
-use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 use crate::support::{Run, TestEnvironment};
@@ -23,73 +27,35 @@ const REPORT: &str = "report";
 const FRAME: &str = "event-frame";
 const ERROR: &str = "error";
 const REVIEWERS: &str = "reviewers-list";
+pub(crate) const DISCOVERY: &str = "reviewers-discover";
+pub(crate) const DOCTOR: &str = "doctor";
+const ADDED: &str = "reviewers-add";
+const EDITED: &str = "reviewers-edit";
+const REMOVED: &str = "reviewers-remove";
+const SET: &str = "reviewers-set";
+const INIT: &str = "init";
+const CONFIG: &str = "config";
+const CONFIG_SHOW: &str = "config-show";
+const TRUST_LIST: &str = "config-trust";
 
-/// Says the things that the attributes of the types say in other words.
-#[derive(Clone)]
-struct Contract;
-
-impl Transform for Contract {
-    fn transform(&mut self, schema: &mut Schema) {
-        // Readers of a schema have nowhere to follow a link between Rust items to.
-        if let Some(Value::String(words)) = schema.get_mut("description") {
-            *words = words.replace("[`", "`").replace("`]", "`");
-        }
-        let required = schema.get("required").cloned().unwrap_or_default();
-        let is_required = |name: &str| {
-            let names = required.as_array().into_iter().flatten();
-            names.into_iter().any(|required| required == name)
-        };
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            let optional = properties.iter_mut().filter(|(name, _)| !is_required(name));
-            optional.for_each(|(_, property)| refuse_null(property));
-        }
-        transform_subschemas(self, schema);
-    }
-}
-
-/// Takes `null` out of what a property may be: absent values are left out.
-fn refuse_null(property: &mut Value) {
-    let Value::Object(property) = property else {
-        return;
-    };
-    if let Some(Value::Array(kinds)) = property.get_mut("type") {
-        kinds.retain(|kind| kind != "null");
-        if let [kind] = &kinds[..] {
-            property["type"] = kind.clone();
-        }
-    }
-    let Some(Value::Array(choices)) = property.get_mut("anyOf") else {
-        return;
-    };
-    choices.retain(|choice| *choice != json!({"type": "null"}));
-    if let [Value::Object(choice)] = &choices[..] {
-        let choice = choice.clone();
-        let place = property.keys().position(|key| key == "anyOf");
-        property.shift_remove("anyOf");
-        for (name, value) in choice {
-            property.shift_insert(place.unwrap_or_default(), name, value);
-        }
-    }
-}
-
-/// Returns the schema of what a type is written as.
-fn schema_of<T: JsonSchema>() -> Value {
-    SchemaSettings::draft2020_12()
-        .for_serialize()
-        .with_transform(Contract)
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value()
-}
-
-fn schemas() -> [(&'static str, Value); 6] {
-    [
+fn schemas() -> Vec<(&'static str, Value)> {
+    vec![
         (ARTIFACT, schema_of::<ReviewArtifact>()),
         (RUN, schema_of::<RunArtifact>()),
         (REPORT, schema_of::<Report<'_>>()),
         (FRAME, schema_of::<Frame>()),
         (ERROR, schema_of::<ErrorObject>()),
         (REVIEWERS, schema_of::<ReviewerList>()),
+        (DISCOVERY, schema_of::<Discovery>()),
+        (DOCTOR, schema_of::<DoctorReport>()),
+        (ADDED, schema_of::<ReviewerAdded>()),
+        (EDITED, schema_of::<ReviewerEdited>()),
+        (REMOVED, schema_of::<ReviewerRemoved>()),
+        (SET, schema_of::<SetChanged>()),
+        (INIT, schema_of::<ConfigCreated>()),
+        (CONFIG, config_schema()),
+        (CONFIG_SHOW, schema_of::<ShownConfig>()),
+        (TRUST_LIST, schema_of::<TrustList>()),
     ]
 }
 
@@ -117,16 +83,16 @@ fn the_published_schemas_are_those_of_the_types() {
 }
 
 /// A published schema, ready to judge.
-struct Published(Validator);
+pub(crate) struct Published(Validator);
 
 impl Published {
-    fn read(name: &str) -> Self {
+    pub(crate) fn read(name: &str) -> Self {
         let text = fs::read_to_string(path_of(name)).expect("the schema is checked in");
         let schema = serde_json::from_str(&text).expect("the schema is JSON");
         Self(jsonschema::validator_for(&schema).expect("the schema is one"))
     }
 
-    fn accept(&self, value: &Value) {
+    pub(crate) fn accept(&self, value: &Value) {
         let problems: Vec<String> = self
             .0
             .iter_errors(value)
@@ -226,6 +192,29 @@ fn answers_and_failures_of_engines_print_what_the_schemas_say() {
 
     let list = environment.run(&["reviewers", "list", "--json"]);
     Published::read(REVIEWERS).accept(&list.json());
+    check_config(&environment);
+}
+
+/// Checks what is said about the configuration: where it is valid, trusted and broken.
+fn check_config(environment: &TestEnvironment) {
+    let show = [
+        "config",
+        "show",
+        "--json",
+        "--model",
+        "m",
+        "--reviewer",
+        "one",
+    ];
+    Published::read(CONFIG_SHOW).accept(&environment.run(&show).json());
+    environment.write("diffwarden.config.json", "{}");
+    let trust = environment.run(&["config", "trust", "--json"]).json();
+    assert_eq!(trust["trusted"][0]["state"], "trusted", "{trust:#}");
+    Published::read(TRUST_LIST).accept(&trust);
+    let shown = environment.run(&show).json();
+    assert_eq!(shown["files"][0]["trust"], "trusted", "{shown:#}");
+    assert_ne!(shown["problems"], json!([]), "{shown:#}");
+    Published::read(CONFIG_SHOW).accept(&shown);
 }
 
 #[test]
@@ -281,6 +270,29 @@ fn what_is_wrong_before_a_run_prints_what_the_schemas_say() {
 }
 
 #[test]
+fn changes_of_the_config_print_what_the_schemas_say() {
+    let environment = TestEnvironment::new();
+    let commands = [
+        (INIT, "init --json"),
+        (ADDED, "reviewers add codex --effort high --set deep --json"),
+        (ADDED, "reviewers add codex --json"),
+        (EDITED, "reviewers edit codex --model m --disabled --json"),
+        (SET, "reviewers set add 1 codex --json"),
+        (SET, "reviewers set remove 1 pi-default --json"),
+        (REMOVED, "reviewers remove codex --force --json"),
+    ];
+    for (name, command) in commands {
+        let words: Vec<&str> = command.split(' ').collect();
+        let run = environment.run(&words);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{command}");
+        Published::read(name).accept(&run.json());
+    }
+    let refused = environment.run(&["reviewers", "remove", "codex", "--json"]);
+    assert_eq!(refused.code, 2);
+    Published::read(ERROR).accept(&refused.json());
+}
+
+#[test]
 fn the_schemas_refuse_what_is_something_else() {
     let artifact = check_review(&TestEnvironment::with_edit(), &["fake"]);
     for (name, value) in [
@@ -289,7 +301,20 @@ fn the_schemas_refuse_what_is_something_else() {
         (REPORT, artifact.clone()),
         (FRAME, artifact.clone()),
         (ERROR, artifact.clone()),
-        (REVIEWERS, artifact),
+        (DISCOVERY, artifact.clone()),
+        (
+            DOCTOR,
+            json!({"schema_version": 2, "cwd": "/", "timing_ms": 0}),
+        ),
+        (REVIEWERS, artifact.clone()),
+        (ADDED, artifact.clone()),
+        (EDITED, artifact.clone()),
+        (REMOVED, artifact.clone()),
+        (SET, artifact.clone()),
+        (INIT, artifact.clone()),
+        (CONFIG, artifact.clone()),
+        (CONFIG_SHOW, artifact.clone()),
+        (TRUST_LIST, artifact),
     ] {
         assert!(!Published::read(name).0.is_valid(&value), "{name}");
     }

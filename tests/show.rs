@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::TestEnvironment;
+use crate::support::{TestEnvironment, reply};
 
 /// A repository with `saved.json`, an artifact that the binary has written.
 fn with_saved() -> TestEnvironment {
@@ -162,18 +162,25 @@ fn reports_are_kept_of_reviews_and_not_reviewed() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_an_error_beside_the_result() {
+fn a_report_that_cannot_be_written_after_all_is_an_error_beside_the_result() {
     let environment = TestEnvironment::with_edit();
-    let run = environment.run(&[
-        "review",
+    let folder = environment.path("reports");
+    // Something takes the folder's place while the run goes on.
+    environment.codex_does(&json!([
+        {"write_file": {"path": folder, "text": ""}},
+        reply(&[]),
+    ]));
+    let folder = folder.to_str().expect("a UTF-8 path");
+    let args = [
         "--reviewer",
-        "fake",
+        "codex",
         "--json",
         "--report",
         "--report-dir",
-        "src/lib.rs",
-    ]);
+        folder,
+    ];
+    let run = environment.review(&args);
     assert_eq!(run.code, 3);
     assert_eq!(run.json()["schema_version"], 2);
-    assert!(run.stderr.contains("src/lib.rs"), "{}", run.stderr);
+    assert!(run.stderr.contains(folder), "{}", run.stderr);
 }

@@ -316,6 +316,39 @@ fn a_signal_ends_a_program_whose_reader_stalls() {
 }
 
 #[test]
+fn a_signal_in_a_run_whose_reader_stalls_gives_the_exit_code_of_that_signal() {
+    for (at, (signal, code)) in SIGNALS.into_iter().enumerate() {
+        let mode = [&["--ndjson"][..], &[]][at % 2];
+        let environment = TestEnvironment::with_edit();
+        let answered = environment.path("answered");
+        let mut long = edit_finding("[P1] Two is not one");
+        long["body"] = json!("It returns two. ".repeat(20_000));
+        environment.codex_reviewers(&[
+            ("done", json!([reply(&[long])])),
+            (
+                "late",
+                json!([
+                    {"write_file": {"path": answered, "text": ""}},
+                    environment.record(),
+                    "hang",
+                ]),
+            ),
+        ]);
+        let out = environment.path("review.json");
+        let out_text = out.to_str().expect("a UTF-8 path");
+        // One after the other, so that the second runs when the first has said what nobody reads.
+        let args = [&["--jobs", "1", "--out", out_text], mode].concat();
+        let mut running = Running::spawn(&environment, &args);
+        wait_until("the second reviewer runs", || answered.exists());
+        running.signal(signal);
+        assert_eq!(running.wait_for_end(), Some(code), "{mode:?}");
+        let kept = fs::read_to_string(&out).expect("what had finished");
+        assert!(kept.contains("\"interrupted\""), "{mode:?}");
+        assert_eq!(environment.left_over(), [] as [PathBuf; 0]);
+    }
+}
+
+#[test]
 fn a_signal_ends_a_program_whose_pipe_for_the_artifact_is_not_read() {
     let environment = talkative();
     let pipe = environment.path("pipe");
@@ -331,11 +364,12 @@ fn a_signal_ends_a_program_whose_pipe_for_the_artifact_is_not_read() {
     let args = ["--reviewer", "codex", "--ndjson", "--out", pipe_text];
     let mut running = Running::spawn(&environment, &args);
     let lines = BufReader::new(running.child().stdout.take().expect("a pipe"));
+    // The stream is complete before the pipe is: its reader may wait for the last frame.
     let ended = lines
         .lines()
         .map_while(Result::ok)
-        .any(|line| line.contains("\"reviewer_result\""));
-    assert!(ended, "the reviewer answers");
+        .any(|line| line.contains("\"final_result\""));
+    assert!(ended, "the run ends");
     running.signal(Signal::TERM);
     assert_eq!(running.wait_for_end(), Some(143));
 }

@@ -281,6 +281,15 @@ pub enum Payload {
     Text(String),
     /// A finished result from an engine inside diffwarden.
     Review(ReviewResult),
+    /// A review in a text format of the engine's own that has no place for all of a result. It
+    /// fits no schema and is kept as text; it is neither transcribed nor asked for again, because
+    /// the engine has no more to say.
+    Rendered {
+        /// The text, as the engine rendered it.
+        text: String,
+        /// What the text says, with placeholders for what it lacks.
+        result: ReviewResult,
+    },
 }
 
 /// How an adapter captured its answer (SPEC 9.3).

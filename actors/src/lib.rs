@@ -14,14 +14,16 @@ use std::sync::Arc;
 use actix::{Actor, System};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
+use tokio::time::Instant;
 
 use crate::messages::{Interrupted, Start};
-use crate::model::{ErrorCode, Failure, Reason};
+use crate::model::{ErrorCode, Failure, Finding, Reason};
 use crate::plan::RunPlan;
 use crate::sink::{InterruptReceiver, Publisher, RunFailure, RunOutcome, SinkSet, panic_message};
 use crate::supervisor::{Supervisor, internal_error};
 
 pub mod answer;
+pub mod check_up;
 pub mod engine;
 pub mod interrupt;
 pub mod model;
@@ -29,6 +31,7 @@ pub mod plan;
 pub mod prompt;
 pub mod search_path;
 pub mod sink;
+pub mod snapshot;
 pub mod source;
 
 mod aggregator;
@@ -36,6 +39,7 @@ mod attempt;
 mod conclude;
 mod lane;
 mod messages;
+mod preflight;
 mod process;
 mod progress;
 mod reviewer;
@@ -56,7 +60,7 @@ mod tests;
 /// `interrupts`. When this returns, no child is left. Work on a thread that does not give up when
 /// it is told to may still go on, so the caller should end the program with `process::exit`.
 pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> RunOutcome {
-    let plan = Arc::new(plan);
+    let integrity = plan.integrity.clone();
     // One thread and one arbiter: every actor sees the same order of events, and stopping leaves
     // no other thread behind that still owns a child.
     let runtime = match tokio::runtime::Builder::new_current_thread()
@@ -64,13 +68,13 @@ pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> Run
         .build()
     {
         Ok(runtime) => Arc::new(runtime),
-        Err(error) => return failed(&plan, no_runtime(&error)),
+        Err(error) => return failed(integrity, no_runtime(&error)),
     };
     let shared = Arc::clone(&runtime);
     let publisher = sinks.publisher();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let system = System::with_tokio_rt(|| shared);
-        system.block_on(supervise(Arc::clone(&plan), publisher, interrupts))
+        system.block_on(freeze_and_supervise(plan, publisher, interrupts))
     }));
     // Dropping a runtime waits for its blocking threads, and one may hang in foreign code.
     if let Some(runtime) = Arc::into_inner(runtime) {
@@ -78,8 +82,27 @@ pub fn run(plan: RunPlan, sinks: &SinkSet, interrupts: InterruptReceiver) -> Run
     }
     outcome.unwrap_or_else(|panic| {
         tracing::error!(panic = panic_message(panic.as_ref()), "the run panicked");
-        internal_error(&plan)
+        internal_error(integrity)
     })
+}
+
+/// Writes the snapshot, if there is to be one, and removes it when everything is over.
+async fn freeze_and_supervise(
+    mut plan: RunPlan,
+    publisher: Publisher,
+    mut interrupts: InterruptReceiver,
+) -> RunOutcome {
+    let began = Instant::now();
+    spawn_blocking(run_dir::sweep_stale);
+    let frozen = match snapshot::freeze(&mut plan, &mut interrupts, began).await {
+        Ok(frozen) => frozen,
+        Err(outcome) => return outcome,
+    };
+    let outcome = supervise(Arc::new(plan), publisher, interrupts, began).await;
+    if let Some(private) = frozen {
+        private.remove().await;
+    }
+    outcome
 }
 
 /// Starts the actors and waits for the outcome; feeds them what comes from outside meanwhile.
@@ -87,16 +110,16 @@ async fn supervise(
     plan: Arc<RunPlan>,
     publisher: Publisher,
     mut interrupts: InterruptReceiver,
+    began: Instant,
 ) -> RunOutcome {
-    spawn_blocking(run_dir::sweep_stale);
     let (done, mut outcome) = oneshot::channel();
     let supervisor = Supervisor::new(Arc::clone(&plan), publisher).start();
-    supervisor.do_send(Start(done));
+    supervisor.do_send(Start { done, began });
     loop {
         let interrupt = tokio::select! {
             outcome = &mut outcome => {
                 // No answer means that the supervisor is dead.
-                return outcome.unwrap_or_else(|_| internal_error(&plan));
+                return outcome.unwrap_or_else(|_| internal_error(plan.integrity.clone()));
             }
             Some(interrupt) = interrupts.recv() => interrupt,
         };
@@ -104,9 +127,9 @@ async fn supervise(
     }
 }
 
-fn failed(plan: &RunPlan, failure: Failure) -> RunOutcome {
+fn failed(integrity: Vec<Finding>, failure: Failure) -> RunOutcome {
     RunOutcome::Failed(RunFailure {
-        integrity: plan.integrity.clone(),
+        integrity,
         ..RunFailure::from(failure)
     })
 }

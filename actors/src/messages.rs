@@ -3,16 +3,22 @@
 
 use actix::prelude::*;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::engine::Progress;
 use crate::model::ReviewerEntry;
 use crate::schedule::{Slot, StopLevel};
 use crate::sink::{Interrupt, RunOutcome};
 
-/// Main to supervisor: begin, and hand the outcome over here.
+/// Main to supervisor: begin, and hand the outcome over.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(crate) struct Start(pub(crate) oneshot::Sender<RunOutcome>);
+pub(crate) struct Start {
+    /// Where the outcome goes.
+    pub(crate) done: oneshot::Sender<RunOutcome>,
+    /// When the time of the run began to count.
+    pub(crate) began: Instant,
+}
 
 /// Main to supervisor: a signal came or an output is closed.
 #[derive(Message)]

@@ -10,6 +10,7 @@ use crate::model::{
     ReviewTarget, ReviewerId, Transport, TrustReason,
 };
 use crate::prompt::{PromptBuilder, PromptShape};
+use crate::snapshot::PlannedSnapshot;
 use crate::source::SourceReader;
 
 /// Everything a run needs, resolved.
@@ -44,8 +45,19 @@ pub struct RunPlan {
     /// What sees whether the work tree changes during the run; `None` when no engine runs that
     /// could change it.
     pub tree: Option<Arc<dyn TreeGuard>>,
+    /// The frozen copy of the reviewed tree that engines look at; `None` when they look at the work
+    /// tree itself.
+    pub snapshot: Option<PlannedSnapshot>,
     /// What failure means.
     pub policy: Policy,
+}
+
+impl RunPlan {
+    /// Returns the folder that engines run in.
+    pub(crate) fn work_root(&self) -> PathBuf {
+        let snapshot = self.snapshot.as_ref().map(PlannedSnapshot::tree);
+        snapshot.unwrap_or_else(|| self.scope.repo_root.clone())
+    }
 }
 
 /// Sees whether the work tree changed. It holds the state from before the run.
@@ -68,8 +80,8 @@ pub struct Scope {
     pub real_root: PathBuf,
     /// The changed paths; `None` for a custom target, where any file of the repository will do.
     pub changed: Option<Vec<RepoPath>>,
-    /// The lines that findings may touch, for every file with added lines: those, and the
-    /// neighbours of lines that were only removed.
+    /// The lines that findings may touch, for every file whose lines are known; see
+    /// [`Patch::changed_ranges`](crate::model::Patch::changed_ranges).
     pub added: std::collections::BTreeMap<RepoPath, Vec<LineRange>>,
 }
 

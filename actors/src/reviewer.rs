@@ -12,28 +12,29 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use tokio::sync::watch;
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use crate::aggregator::{Aggregator, elapsed_ms};
 use crate::answer::{self, LocalDisk, Locator, Repair};
 use crate::attempt::{Attempt, Effect, Outcome, Reading, Record, label};
 use crate::engine::{
-    Answer, CancelToken, Capabilities, Captured, CommandSpec, Place, Preflight, PreflightPass,
-    RepairRequest, ReviewRequest, Start,
+    Answer, Capabilities, Place, PreflightPass, RepairRequest, ReviewRequest, Start,
 };
 use crate::messages::{Fact, Observed, PermitPaused, PermitWanted, Review, StopReview};
 use crate::model::{
-    ErrorCode, FailedReviewer, Failure, PreflightReport, Reason, ReviewerEntry, ReviewerIdentity,
-    ReviewerStatus, SuccessfulReviewer,
+    ErrorCode, FailedReviewer, Failure, PreflightReport, Reason, ReviewerEntry, ReviewerId,
+    ReviewerIdentity, ReviewerStatus, SuccessfulReviewer,
 };
 use crate::plan::{ReviewerPlan, RunPlan};
-use crate::process::{Halt, Leash, collect, converse, crashed};
+use crate::preflight::{self, blocking};
+use crate::process::{Halt, Leash, converse, crashed};
 use crate::progress::Watched;
 use crate::prompt::Prompt;
 use crate::run_dir::RunDir;
 use crate::schedule::{Slot, StopLevel};
 use crate::shared::Shared;
+use crate::snapshot::Spelling;
 use crate::supervisor::Supervisor;
 
 /// Timers cannot be set further ahead than about two years; nobody waits for one.
@@ -102,12 +103,14 @@ impl Handler<Review> for Reviewer {
             supervisor: self.supervisor.clone(),
             aggregator: self.aggregator.clone(),
             permitted,
+            spelling: Spelling::of(&self.plan),
             leash: Leash {
                 stop: self.stop.subscribe(),
                 deadline: own_end.into_iter().chain(self.shared.deadline).min(),
                 grace: self.plan.policy.grace,
                 max_output: self.plan.policy.max_output,
                 repo_root: self.plan.scope.repo_root.as_path().into(),
+                work_root: self.plan.work_root().into(),
             },
         };
         Box::pin(session.run().into_actor(self))
@@ -123,6 +126,8 @@ struct Session {
     aggregator: Addr<Aggregator>,
     permitted: Instant,
     leash: Leash,
+    /// How paths of a snapshot are spelled outside this session.
+    spelling: Spelling,
 }
 
 /// What of the budget is being spent, for the message of a time-out.
@@ -243,56 +248,15 @@ impl Session {
     /// Checks the engine, unless another lane already has.
     async fn shared_preflight(&self) -> Result<PreflightPass, Halt> {
         let shared = self.shared.preflight(self.slot.reviewer);
-        shared.get(self.leash.clone(), self.preflight()).await
-    }
-
-    async fn preflight(&self) -> Result<PreflightPass, Halt> {
-        let run_dir = RunDir::create(&self.plan.scope.repo_root)?;
-        let outcome = self.check(run_dir.path().into()).await;
-        run_dir.remove().await;
-        outcome
-    }
-
-    async fn check(&self, folder: Arc<Path>) -> Result<PreflightPass, Halt> {
-        let engine = Arc::clone(&self.reviewer().engine);
-        let place = self.place(&folder);
-        match self.blocking(move |_| engine.preflight(&place)).await? {
-            Preflight::Known(pass) => Ok(pass),
-            Preflight::Probe { commands, judge } => {
-                let captured = self.probe(commands, &folder).await?;
-                self.blocking(move |_| judge(captured)).await
-            }
-        }
-    }
-
-    /// Runs the commands side by side; the first that cannot run ends the others.
-    async fn probe(
-        &self,
-        commands: Vec<CommandSpec>,
-        folder: &Arc<Path>,
-    ) -> Result<Vec<Captured>, Halt> {
-        let mut captured: Vec<Option<Captured>> = commands.iter().map(|_| None).collect();
-        let mut probes = JoinSet::new();
-        for (position, command) in commands.into_iter().enumerate() {
-            let (folder, leash) = (Arc::clone(folder), self.leash.clone());
-            probes.spawn(async move { (position, collect(command, folder, leash).await) });
-        }
-        while let Some(probe) = probes.join_next().await {
-            let outcome = match probe {
-                Ok((position, outcome)) => outcome.map(|found| captured[position] = Some(found)),
-                Err(error) => Err(crashed(&error).into()),
-            };
-            if let Err(halt) = outcome {
-                // A time-out or a stop reaches the others as well, and they end their children in
-                // order; any other failure leaves nothing to wait for.
-                match halt {
-                    Halt::Failed(_) => probes.shutdown().await,
-                    Halt::Deadline | Halt::Stopped => while probes.join_next().await.is_some() {},
-                }
-                return Err(halt);
-            }
-        }
-        Ok(captured.into_iter().flatten().collect())
+        let engine = &self.reviewer().engine;
+        shared
+            .get(self.leash.clone(), preflight::check(engine, &self.leash))
+            .await
+            .map(|mut pass| {
+                self.spelling.preflight(&mut pass);
+                pass
+            })
+            .map_err(|halt| self.spelling.halt(halt))
     }
 
     /// Asks for a review and reads the answer, perhaps only as prose.
@@ -328,9 +292,10 @@ impl Session {
             return Outcome::Failed;
         };
         let (plan, slot) = (Arc::clone(&self.plan), self.slot);
+        let text = malformed.raw_text.unwrap_or_default();
+        let original = text.clone();
         let prepare = move |place| {
             let reviewer = &plan.reviewers[slot.reviewer];
-            let text = malformed.raw_text.unwrap_or_default();
             let problem = malformed.problem.map(|problem| problem.to_string());
             let limit = reviewer.prompt.max_chars;
             let prompt = plan
@@ -352,7 +317,7 @@ impl Session {
             Ok(None) => return Outcome::Failed,
             Ok(Some((answer, ()))) => {
                 record.spent(answer.usage.clone());
-                transcription(answer).await
+                transcription(answer, original).await
             }
             Err(halt) => Err(halt),
         };
@@ -373,7 +338,14 @@ impl Session {
         let run_dir = RunDir::create(&self.plan.scope.repo_root)?;
         let outcome = self.run_task(run_dir.path().into(), prepare).await;
         run_dir.remove().await;
-        outcome
+        match outcome {
+            Ok(Some((mut answer, with))) => {
+                self.spelling.answer(&mut answer);
+                Ok(Some((answer, with)))
+            }
+            Ok(None) => Ok(None),
+            Err(halt) => Err(self.spelling.halt(halt)),
+        }
     }
 
     async fn run_task<T: Send + 'static>(
@@ -382,11 +354,11 @@ impl Session {
         prepare: impl FnOnce(Place) -> Result<Option<(Start, T)>, Failure> + Send + 'static,
     ) -> Result<Option<(Answer, T)>, Halt> {
         let place = self.place(&folder);
-        let Some((start, with)) = self.blocking(move |_| prepare(place)).await? else {
+        let Some((start, with)) = blocking(&self.leash, move |_| prepare(place)).await? else {
             return Ok(None);
         };
         let answer = match start {
-            Start::InProcess(work) => self.blocking(move |token| work(token)).await?,
+            Start::InProcess(work) => blocking(&self.leash, move |token| work(token)).await?,
             Start::Process { command, dialogue } => {
                 let dialogue = if self.plan.policy.progress {
                     let (slot, aggregator) = (self.slot, self.aggregator.clone());
@@ -406,37 +378,9 @@ impl Session {
         Ok(Some((answer, with)))
     }
 
-    /// Runs engine code on a blocking thread, within the task's limits. Code that does not give up
-    /// when it is told to is left behind; the program's end ends it.
-    async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&CancelToken) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, Halt> {
-        let mut leash = self.leash.clone();
-        let token = CancelToken::default();
-        let worker = token.clone();
-        let mut handle = spawn_blocking(move || work(&worker));
-        let halt = tokio::select! {
-            // What is done counts, also when the deadline has passed meanwhile.
-            biased;
-            done = &mut handle => {
-                return done
-                    .unwrap_or_else(|error| Err(crashed(&error)))
-                    .map_err(Halt::Failed);
-            }
-            halt = leash.halted() => halt,
-        };
-        token.cancel();
-        tokio::select! {
-            _ = &mut handle => {}
-            () = leash.grace_over() => tracing::warn!(reviewer = %self.reviewer().id, "left behind"),
-        }
-        Err(halt)
-    }
-
     fn place(&self, folder: &Path) -> Place {
         Place {
-            repo_root: self.plan.scope.repo_root.clone(),
+            repo_root: self.leash.work_root.to_path_buf(),
             run_dir: folder.to_owned(),
         }
     }
@@ -453,12 +397,7 @@ impl Session {
                 if self.shared.deadline.is_some() && self.leash.deadline == self.shared.deadline {
                     return out_of_time(&format!("during {phase}: {id}"));
                 }
-                Failure::new(
-                    ErrorCode::Timeout,
-                    format!("Reviewer timed out during {phase}: {id}"),
-                )
-                .reason(Reason::Timeout)
-                .hint("Give it more time with --timeout, or review a smaller change.")
+                timed_out(phase, id)
             }
             Halt::Stopped => Failure::new(
                 ErrorCode::ReviewerFailed,
@@ -513,9 +452,9 @@ fn read(answer: Answer, prompt: Arc<Prompt>) -> Result<Reading, Failure> {
     })
 }
 
-async fn transcription(answer: Answer) -> Result<Repair, Halt> {
+async fn transcription(answer: Answer, original: String) -> Result<Repair, Halt> {
     let read = spawn_blocking(move || {
-        answer::read_repair(&answer.payload)
+        answer::read_repair(&answer.payload, &original)
             .map_err(|refusal| Failure::new(ErrorCode::ReviewerFailed, refusal.to_string()))
     });
     let read = read.await.unwrap_or_else(|error| Err(crashed(&error)));
@@ -524,6 +463,16 @@ async fn transcription(answer: Answer) -> Result<Repair, Halt> {
 
 fn no_review() -> Failure {
     Failure::new(ErrorCode::ReviewerFailed, "the engine offers no review").reason(Reason::Crash)
+}
+
+/// Returns the failure of a reviewer whose own time did not suffice.
+pub(crate) fn timed_out(phase: &str, id: &ReviewerId) -> Failure {
+    Failure::new(
+        ErrorCode::Timeout,
+        format!("Reviewer timed out during {phase}: {id}"),
+    )
+    .reason(Reason::Timeout)
+    .hint("Give it more time with --timeout, or review a smaller change.")
 }
 
 /// Returns the failure of a reviewer that the run's own time did not suffice for.

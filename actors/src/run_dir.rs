@@ -10,13 +10,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{Access, FlockOperation, flock};
 
 use crate::model::{ErrorCode, Failure, Reason};
 
@@ -42,6 +43,27 @@ impl RunDir {
         Self::create_under(&candidates(|name| std::env::var_os(name)), repo_root)
     }
 
+    /// Creates the folder at a place that was chosen before.
+    ///
+    /// # Errors
+    ///
+    /// Fails when something lies there by now, or when the parent is not writable any more.
+    pub(crate) fn create_at(path: &Path) -> Result<Self, Failure> {
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(path)
+            .map_err(|error| unwritable(path, &error))?;
+        Ok(Self::hold(path.to_owned()))
+    }
+
+    /// Becomes the owner of a folder that was just created.
+    fn hold(path: PathBuf) -> Self {
+        let lock = File::open(&path)
+            .ok()
+            .filter(|folder| flock(folder, FlockOperation::NonBlockingLockShared).is_ok());
+        Self { path, _lock: lock }
+    }
+
     fn create_under(candidates: &[Candidate], repo_root: &Path) -> Result<Self, Failure> {
         let mut refusals = Vec::new();
         for candidate in candidates {
@@ -52,15 +74,7 @@ impl RunDir {
                 Err(why) => refusals.push(format!("{}: {why}", candidate.path.display())),
             }
         }
-        Err(Failure::new(
-            ErrorCode::ReviewerEnvironmentFailed,
-            format!(
-                "no place for private files outside the reviewed repository ({})",
-                refusals.join("; ")
-            ),
-        )
-        .reason(Reason::Environment)
-        .hint("Set TMPDIR to a writable folder outside the repository."))
+        Err(nowhere(&refusals))
     }
 
     /// Returns where the folder is.
@@ -81,6 +95,68 @@ impl Drop for RunDir {
             tracing::warn!(path = %self.path.display(), %error, "a private folder could not be removed");
         }
     }
+}
+
+/// Chooses a place for a private folder that may become large, and creates nothing. Temporary
+/// folders come first: `XDG_RUNTIME_DIR` mostly lies in memory and is not meant for large files.
+///
+/// # Errors
+///
+/// Fails when there is no suitable parent outside `repo_root`.
+pub(crate) fn choose_roomy(repo_root: &Path) -> Result<PathBuf, Failure> {
+    let mut candidates = candidates(|name| std::env::var_os(name));
+    candidates.sort_by_key(|candidate| candidate.owned);
+    let mut refusals = Vec::new();
+    for candidate in candidates {
+        let writable = suitable(&candidate, repo_root).and_then(|parent| {
+            let access = Access::WRITE_OK | Access::EXEC_OK;
+            let allowed = rustix::fs::access(&parent, access);
+            allowed.map(|()| parent).map_err(|error| error.to_string())
+        });
+        match writable {
+            Ok(parent) => return Ok(parent.join(made_up_name())),
+            Err(why) => refusals.push(format!("{}: {why}", candidate.path.display())),
+        }
+    }
+    Err(nowhere(&refusals))
+}
+
+/// Returns a name that nobody can foresee.
+fn made_up_name() -> String {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut number = RandomState::new().hash_one(std::process::id());
+    let mut random = String::with_capacity(RANDOM_LENGTH);
+    for _ in 0..RANDOM_LENGTH {
+        let letter = usize::try_from(number % 36).unwrap_or_default();
+        random.push(char::from(LETTERS[letter]));
+        number /= 36;
+    }
+    format!("{PREFIX}{}-{random}", std::process::id())
+}
+
+fn nowhere(refusals: &[String]) -> Failure {
+    Failure::new(
+        ErrorCode::ReviewerEnvironmentFailed,
+        format!(
+            "no place for private files outside the reviewed repository ({})",
+            refusals.join("; ")
+        ),
+    )
+    .reason(Reason::Environment)
+    .hint("Set TMPDIR to a writable folder outside the repository.")
+}
+
+/// Returns the failure for a private folder that cannot be written to.
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(
+        ErrorCode::ReviewerEnvironmentFailed,
+        format!(
+            "cannot create the private folder {}: {error}",
+            path.display()
+        ),
+    )
+    .reason(Reason::Environment)
+    .hint("Set TMPDIR to a writable folder outside the repository.")
 }
 
 /// Removes folders that runs of this user left behind when they were killed.
@@ -142,10 +218,7 @@ fn make(parent: &Path) -> io::Result<RunDir> {
         .permissions(Permissions::from_mode(0o700))
         .tempdir_in(parent)?
         .keep();
-    let lock = File::open(&path)
-        .ok()
-        .filter(|folder| flock(folder, FlockOperation::NonBlockingLockShared).is_ok());
-    Ok(RunDir { path, _lock: lock })
+    Ok(RunDir::hold(path))
 }
 
 /// Removes a tree, also when it holds read-only folders or something still writes into it.

@@ -96,6 +96,7 @@ mod tests {
             grace: Duration::ZERO,
             max_output: 0,
             repo_root: std::path::Path::new("/no/such/repo").into(),
+            work_root: std::path::Path::new("/no/such/repo").into(),
         }
     }
 

@@ -13,7 +13,7 @@
 //! must stay true: the outcome is handed over only after the last reviewer has reported, so no
 //! child is left when the System goes.
 
-mod open_files;
+pub(crate) mod open_files;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::messages::{
     Conclude, Fact, Interrupted, Observed, Permit, PermitDone, PermitPaused, PermitWanted,
     RunBegan, Start, StopLane,
 };
-use crate::model::{ErrorCode, Failure, Reason};
+use crate::model::{ErrorCode, Failure, Finding, Reason};
 use crate::plan::RunPlan;
 use crate::reviewer::{LONGEST_TIMEOUT, failed_entry, out_of_time};
 use crate::schedule::{Limits, Schedule, Slot, Step, StopLevel};
@@ -120,7 +120,8 @@ impl Supervisor {
         let interrupt = self.interrupt;
         let request = self.aggregator.send(Conclude { interrupt });
         ctx.spawn(request.into_actor(self).map(|outcome, supervisor, _| {
-            let outcome = outcome.unwrap_or_else(|_| internal_error(&supervisor.plan));
+            let outcome =
+                outcome.unwrap_or_else(|_| internal_error(supervisor.plan.integrity.clone()));
             if let Some(done) = supervisor.done.take() {
                 // Main waits for it until the end.
                 drop(done.send(outcome));
@@ -136,12 +137,12 @@ impl Actor for Supervisor {
 impl Handler<Start> for Supervisor {
     type Result = ();
 
-    fn handle(&mut self, Start(done): Start, ctx: &mut Self::Context) {
+    fn handle(&mut self, Start { done, began }: Start, ctx: &mut Self::Context) {
         self.done = Some(done);
         self.aggregator.do_send(RunBegan);
         let max_time = self.plan.policy.max_time;
         let max_time = max_time.map(|time| time.min(LONGEST_TIMEOUT));
-        let deadline = max_time.map(|time| Instant::now() + time);
+        let deadline = max_time.map(|time| began + time);
         let shared = Arc::new(Shared::new(&self.plan, deadline));
         self.lanes = (0..self.plan.lanes.len())
             .map(|lane| {
@@ -149,8 +150,9 @@ impl Handler<Start> for Supervisor {
                 Lane::new(lane, &self.plan, &shared, supervisor, aggregator).start()
             })
             .collect();
-        if let Some(time) = max_time {
-            ctx.run_later(time, |supervisor, ctx| {
+        if let Some(deadline) = deadline {
+            let left = deadline.saturating_duration_since(Instant::now());
+            ctx.run_later(left, |supervisor, ctx| {
                 supervisor.is_out_of_time = true;
                 let steps = supervisor.schedule.expire();
                 supervisor.carry_out(steps, ctx);
@@ -221,7 +223,7 @@ impl Handler<Interrupted> for Supervisor {
 }
 
 /// Returns the outcome of a run whose own machinery failed.
-pub(crate) fn internal_error(plan: &RunPlan) -> RunOutcome {
+pub(crate) fn internal_error(integrity: Vec<Finding>) -> RunOutcome {
     RunOutcome::Failed(RunFailure {
         failure: Failure::new(
             ErrorCode::ReviewerFailed,
@@ -230,7 +232,7 @@ pub(crate) fn internal_error(plan: &RunPlan) -> RunOutcome {
         .reason(Reason::Crash)
         .hint("This is a defect of diffwarden; please report it."),
         reviewer: None,
-        integrity: plan.integrity.clone(),
+        integrity,
         partial: None,
     })
 }

@@ -220,6 +220,7 @@ pub(crate) fn plan(reviewers: Vec<ReviewerPlan>) -> RunPlan {
         prompts: Arc::new(Prompts),
         source: Arc::new(Sources),
         tree: None,
+        snapshot: None,
         policy: Policy {
             grace: Duration::from_millis(100),
             ..Policy::default()

@@ -103,7 +103,7 @@ async fn review_watched(
         watch: Box::new(move |frame| watch(frame, &sender)),
     };
     let sinks = SinkSet::spawn(vec![Box::new(recorder)], interrupts);
-    let run = crate::supervise(Arc::new(plan), sinks.publisher(), receiver);
+    let run = crate::freeze_and_supervise(plan, sinks.publisher(), receiver);
     // Not a timer of the runtime: some tests stop its clock.
     let outcome = run.await;
     drop(sinks.finish(&outcome));

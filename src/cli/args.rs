@@ -1,12 +1,19 @@
 //! What can be typed.
 
+mod config;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 
+use super::doctor::DoctorArgs;
+use super::init::InitArgs;
+use super::reviewers::Reviewers;
 use crate::config::{ReportMode, ReportScope};
 use crate::sinks::OutputMode;
+pub(super) use config::{Config, ConfigCommand, ConfigShow, ConfigTrust};
 
 /// Send a diff to several coding agents as read-only reviewers and get one structured review.
 #[derive(Debug, Parser)]
@@ -16,7 +23,7 @@ use crate::sinks::OutputMode;
     about,
     long_about = None,
     disable_help_subcommand = true,
-    max_term_width = 100,
+    max_term_width = 80,
     after_help = EXAMPLES
 )]
 pub(super) struct Cli {
@@ -28,8 +35,27 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Review a change
     Review(Box<Review>),
-    /// Look at the configured reviewers
+    /// Scan a change for what needs no model: like `review --reviewer surface`
+    Check(Box<Check>),
+    /// Look at the configured reviewers, and change them
     Reviewers(Reviewers),
+    /// Check that the selected reviewers can work, without a review
+    Doctor(DoctorArgs),
+    /// Create your config
+    Init(InitArgs),
+    /// Look at the configuration, and trust that of a repository
+    Config(Config),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print a manual page
+    Man {
+        /// The command, such as `review`; without one, the page of diffwarden itself
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
+    },
 }
 
 // Lines of at most 78 columns: clap breaks longer ones wherever a terminal ends.
@@ -80,8 +106,26 @@ with --ndjson the last frame there.
 Environment:
   DIFFWARDEN_REVIEWERS, DIFFWARDEN_REVIEWER_SET, DIFFWARDEN_MODEL,
   DIFFWARDEN_EFFORT, DIFFWARDEN_FALLBACK_MODEL, DIFFWARDEN_TIMEOUT_SECONDS
-  stand in for --reviewer (several, with commas between them),
-  --reviewer-set, --model, --effort, --fallback-model and --timeout.";
+  and DIFFWARDEN_TRUST_PROJECT_CONFIG stand in for --reviewer (several, with
+  commas between them), --reviewer-set, --model, --effort, --fallback-model,
+  --timeout and --trust-project-config.";
+
+const CHECK_HELP: &str = "\
+Looks for credentials, sensitive files, hidden Unicode, text addressed to a
+reviewer and merge markers. No account, no configuration and no model is needed,
+and nothing leaves the machine. The options, the artifact and the exit codes are
+those of `diffwarden review`; only who reviews is not asked.
+
+As a pre-commit hook:
+  diffwarden check --fail-on-findings P2";
+
+/// The headings of a long list of options.
+const WHAT: &str = "What is reviewed";
+const WHO: &str = "Who reviews";
+const LANES: &str = "Lanes";
+const LIMITS: &str = "Limits";
+const OUT: &str = "Output";
+const GATES: &str = "Gates";
 
 #[derive(Debug, Args)]
 #[command(after_help = REVIEW_HELP, disable_help_subcommand = true)]
@@ -89,8 +133,23 @@ pub(super) struct Review {
     #[command(subcommand)]
     pub(super) command: Option<ReviewCommand>,
 
+    #[command(flatten)]
+    pub(super) args: ReviewArgs,
+}
+
+/// What `check` takes: all that `review` takes, but for who reviews.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_HELP, disable_help_subcommand = true)]
+pub(super) struct Check {
+    #[command(flatten)]
+    pub(super) args: ReviewArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReviewArgs {
     /// What to review: uncommitted, base:<branch>, commit:<sha> or custom:<text>
     #[arg(
+        help_heading = WHAT,
         long,
         value_name = "TARGET",
         default_value = "uncommitted",
@@ -99,47 +158,66 @@ pub(super) struct Review {
     pub(super) target: String,
 
     /// With base:<branch>, review the uncommitted changes too
-    #[arg(long)]
+    #[arg(help_heading = WHAT, long)]
     pub(super) include_uncommitted: bool,
 
     /// Who reviews: an id from the config, or engine[:profile]; repeat for several
-    #[arg(long = "reviewer", value_name = "SPEC")]
+    #[arg(help_heading = WHO, long = "reviewer", value_name = "SPEC")]
     pub(super) reviewers: Vec<String>,
 
     /// A reviewer set from the config
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = WHO, long, value_name = "NAME")]
     pub(super) reviewer_set: Option<String>,
 
     /// The model, when one reviewer runs
-    #[arg(long, value_name = "ID")]
+    #[arg(help_heading = WHO, long, value_name = "ID")]
     pub(super) model: Option<String>,
 
     /// The model to fall back to under load, when one reviewer runs (Claude only)
-    #[arg(long, value_name = "ID")]
+    #[arg(help_heading = WHO, long, value_name = "ID")]
     pub(super) fallback_model: Option<String>,
 
     /// How hard to think, when one reviewer runs: off, minimal, low, medium, high, xhigh, max
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(help_heading = WHO, long, value_name = "LEVEL")]
     pub(super) effort: Option<String>,
 
     /// Each reviewer's budget, preflight included
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    #[arg(help_heading = LIMITS, long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub(super) timeout: Option<String>,
 
     /// Look at the whole change for one thing only, in a lane of its own; repeat for several
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(help_heading = LANES, long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) focus: Vec<String>,
 
     /// With --focus, review without a focus too, whatever the config says (the default)
-    #[arg(long)]
+    #[arg(help_heading = LANES, long)]
     pub(super) overview: bool,
 
     /// With --focus, leave out the review without a focus
-    #[arg(long)]
+    #[arg(help_heading = LANES, long)]
     pub(super) no_overview: bool,
+
+    /// Send lockfiles, minified files and generated code too, which are left out otherwise
+    #[arg(long)]
+    pub(super) no_prune: bool,
+
+    /// Start reviewers also where the change edits files they take orders from, or adds links
+    /// that leave the repository
+    #[arg(long)]
+    pub(super) allow_unsafe_input: bool,
+
+    /// Have engines look at a private copy of the reviewed tree, as they do for a commit that is
+    /// not checked out
+    #[arg(long, conflicts_with = "no_snapshot")]
+    pub(super) snapshot: bool,
+
+    /// Have engines look at the work tree, whatever is reviewed
+    #[arg(long)]
+    pub(super) no_snapshot: bool,
 
     /// How many reviewers run at a time, over all lanes: 1 to 1024 [default: 8]
     #[arg(
+        help_heading = LIMITS,
         long,
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(1..=1024)
@@ -147,45 +225,57 @@ pub(super) struct Review {
     pub(super) jobs: Option<u16>,
 
     /// The budget of the whole run; what has finished by then is the result
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    #[arg(help_heading = LIMITS, long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub(super) max_time: Option<String>,
 
     /// The folder to review in, instead of the current one
-    #[arg(long, value_name = "PATH")]
+    #[arg(help_heading = WHAT, long, value_name = "PATH")]
     pub(super) cwd: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) trust: TrustArgs,
 
     #[command(flatten)]
     pub(super) output: Output,
 
     /// With --ndjson, tell signs of life of the reviewers too (reviewer_progress)
-    #[arg(long)]
+    #[arg(help_heading = OUT, long)]
     pub(super) progress: bool,
 
     /// Also write the artifact to a file, whole or not at all
-    #[arg(long, value_name = "PATH")]
+    #[arg(help_heading = OUT, long, value_name = "PATH")]
     pub(super) out: Option<PathBuf>,
+
+    /// Print what would be sent to the reviewers, and run nothing
+    #[arg(
+        help_heading = OUT,
+        long,
+        conflicts_with_all = ["out", "report", "agent", "json", "ndjson", "progress"]
+    )]
+    pub(super) print_prompt: bool,
 
     #[command(flatten)]
     pub(super) reporting: ReportArgs,
 
     /// Treat any reviewer failure, unreadable answer or misplaced finding as an error
-    #[arg(long)]
+    #[arg(help_heading = GATES, long)]
     pub(super) strict: bool,
 
     /// Exit 1 when a finding is at least this urgent: P0, P1, P2 or P3
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(help_heading = GATES, long, value_name = "LEVEL")]
     pub(super) fail_on_findings: Option<String>,
 
     /// Exit 1 when the result is not a full review (see `trust` in the artifact)
-    #[arg(long)]
+    #[arg(help_heading = GATES, long)]
     pub(super) require_clean: bool,
 
     /// Reviewers may only read; this is always so
-    #[arg(long)]
+    #[arg(help_heading = WHO, long)]
     pub(super) readonly: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Reports")]
 pub(super) struct ReportArgs {
     /// Also keep a report of the run, with its provenance, in the history of reviews
     #[arg(long)]
@@ -222,6 +312,13 @@ pub(super) struct ReportArgs {
     pub(super) report_mode: Option<ReportMode>,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct TrustArgs {
+    /// Trust the project config of this digest, as `config trust` does
+    #[arg(help_heading = WHO, long, value_name = "SHA256")]
+    pub(super) trust_project_config: Option<String>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum ReviewCommand {
     /// Show an artifact that --out or --json has saved, without running anything
@@ -242,15 +339,15 @@ pub(super) struct Show {
 #[group(multiple = false)]
 pub(super) struct Output {
     /// Print plain text for coding agents
-    #[arg(long)]
+    #[arg(help_heading = OUT, long)]
     agent: bool,
 
     /// Print the artifact as JSON
-    #[arg(long)]
+    #[arg(help_heading = OUT, long)]
     json: bool,
 
     /// Print events as they happen, one JSON object a line
-    #[arg(long)]
+    #[arg(help_heading = OUT, long)]
     ndjson: bool,
 }
 
@@ -272,28 +369,4 @@ impl Output {
             _ => None,
         }
     }
-}
-
-#[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
-pub(super) struct Reviewers {
-    #[command(subcommand)]
-    pub(super) command: ReviewersCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum ReviewersCommand {
-    /// List reviewers and sets as configured, without running anything
-    List(ReviewersList),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ReviewersList {
-    /// The folder to look for a project config in, instead of the current one
-    #[arg(long, value_name = "PATH")]
-    pub(super) cwd: Option<PathBuf>,
-
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
 }

@@ -24,6 +24,7 @@ use super::{note_failure, tell_failure, words};
 use crate::artifact::OutFile;
 use crate::env::Environment;
 use crate::git;
+use crate::guided::terminal::{self, Terminal};
 use crate::sinks::{OutputMode, Redactor, output};
 
 /// Knows how far the program is.
@@ -35,6 +36,8 @@ pub(super) struct Ending {
     /// The file of `--out`.
     out: Option<PathBuf>,
     redactor: Arc<Redactor>,
+    /// What prompts are drawn on, which a signal has to give back.
+    terminal: Terminal,
 }
 
 #[derive(Debug)]
@@ -60,6 +63,7 @@ impl Ending {
             mode: words::mode(args),
             out: words::out(args),
             redactor: Arc::new(Redactor::new(env)),
+            terminal: Terminal::default(),
         });
         let listening = Arc::clone(&ending);
         if let Err(error) = interrupt::listen(move |signal| listening.heard(signal)) {
@@ -104,6 +108,16 @@ impl Ending {
         *self.take_stage() = Stage::Telling;
     }
 
+    /// Goes back to asking: a signal finds nothing that is still to be told.
+    pub(super) fn ask(&self) {
+        *self.take_stage() = Stage::Preparing;
+    }
+
+    /// Returns what prompts are drawn on.
+    pub(super) fn terminal(&self) -> &Terminal {
+        &self.terminal
+    }
+
     /// Does what a signal asks for. Returns when a run was told, else never.
     fn heard(&self, signal: i32) {
         let interrupt = Interrupt::Signal(signal);
@@ -121,6 +135,9 @@ impl Ending {
             }
             is_preparing
         };
+        if self.terminal.give_up() {
+            within(PATIENCE, terminal::reset);
+        }
         let failure = interrupt.failure();
         let (code, mode) = (failure.exit_code(), self.mode);
         let redactor = Arc::clone(&self.redactor);

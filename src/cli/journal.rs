@@ -3,7 +3,7 @@
 use diffwarden_actors::model::Failure;
 use diffwarden_actors::sink::RunOutcome;
 
-use super::args::Review;
+use super::args::ReviewArgs;
 use crate::config::{LoadedConfig, Overrides};
 use crate::env::Environment;
 use crate::plan::Setting;
@@ -22,7 +22,7 @@ pub(super) struct Journal {
 impl Journal {
     /// Decides whether the run writes a report. `None` when it does not.
     pub(super) fn prepare(
-        args: &Review,
+        args: &ReviewArgs,
         setting: &Setting,
         env: &Environment,
     ) -> Result<Option<Self>, Failure> {
@@ -43,6 +43,7 @@ impl Journal {
         let Some(reporting) = Reporting::resolve(&flags, config, places, env)? else {
             return Ok(None);
         };
+        reporting.check()?;
         let facts = ReportFacts {
             invocation: invocation(args),
             config: config.map(|loaded| ConfigReport {
@@ -67,7 +68,7 @@ impl Journal {
     }
 }
 
-fn invocation(args: &Review) -> Invocation<'static> {
+fn invocation(args: &ReviewArgs) -> Invocation<'static> {
     let mode = match args.output.mode() {
         OutputMode::Human => "human",
         OutputMode::Agent => "agent",

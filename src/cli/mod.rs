@@ -3,14 +3,31 @@
 //! These types hold what was typed and nothing else; [`crate::plan`] decides what it means.
 
 mod args;
+mod completions;
+mod config;
+mod discover;
+mod doctor;
+#[cfg(test)]
+mod documentation;
 mod ending;
+mod guided;
+mod init;
 mod journal;
+mod prompts;
 mod review;
 mod reviewers;
+mod setup;
 mod show;
 mod words;
 
-pub use reviewers::{ListedConfig, ListedOverlay, ListedReviewer, ReviewerList, list_reviewers};
+pub use config::{
+    Origin, ShownConfig, ShownFile, ShownProblem, ShownSetting, TrustList, TrustedFile,
+};
+pub use init::ConfigCreated;
+pub use reviewers::{
+    ListedConfig, ListedOverlay, ListedReviewer, ReviewerAdded, ReviewerEdited, ReviewerList,
+    ReviewerRemoved, SetChanged, list_reviewers,
+};
 
 use std::ffi::OsString;
 use std::io;
@@ -54,10 +71,25 @@ fn run(cli: Cli, env: &Environment, ending: &Arc<Ending>) -> u8 {
             print_help(&Cli::command().render_long_help().to_string())
         }
         Some(Command::Review(review)) => match &review.command {
-            None => review::run(&review, env, ending),
-            Some(ReviewCommand::Show(show)) => show::run(&review.output, show, env, ending),
+            None => review::run(&review.args, env, ending),
+            Some(ReviewCommand::Show(show)) => show::run(&review.args.output, show, env, ending),
         },
+        Some(Command::Check(check)) => review::check(check.args, env, ending),
         Some(Command::Reviewers(reviewers)) => reviewers::run(&reviewers, env, ending),
+        Some(Command::Doctor(args)) => doctor::run(&args, env, ending),
+        Some(Command::Init(init)) => init::run(&init, env, ending),
+        Some(Command::Config(config)) => config::run(&config, env, ending),
+        Some(Command::Completions { shell }) => {
+            ending.tell();
+            print(&completions::completions(shell))
+        }
+        Some(Command::Man { command }) => {
+            ending.tell();
+            match completions::manual(&command) {
+                Ok(page) => print(&page),
+                Err(failure) => report(&failure, OutputMode::Human, &Redactor::new(env)),
+            }
+        }
     }
 }
 
@@ -137,9 +169,7 @@ fn report_usage(error: &clap::Error, args: &[OsString], env: &Environment) -> u8
 }
 
 /// Commands that the specification has and this version lacks.
-const NOT_BUILT: [&str; 7] = [
-    "check", "config", "discover", "doctor", "edit", "init", "mcp",
-];
+const NOT_BUILT: [&str; 1] = ["mcp"];
 
 /// Says so when the command that was typed exists in the specification only.
 fn not_built(error: &clap::Error) -> Option<Failure> {

@@ -6,20 +6,60 @@ use diffwarden_actors::model::{ErrorCode, Failure, MergedResult, Priority};
 use diffwarden_actors::plan::RunPlan;
 use diffwarden_actors::sink::{RunOutcome, SinkSet, interrupt_channel};
 
-use super::args::Review;
+use super::args::ReviewArgs;
 use super::ending::Ending;
 use super::journal::Journal;
+use super::prompts;
 use super::{end_of_output, note_failure, report, working_folder};
 use crate::artifact::{OutFile, write_artifact};
 use crate::config::SelectionFlags;
 use crate::env::Environment;
 use crate::exit;
-use crate::plan::{LaneFlags, Request, plan_run};
+use crate::intake::scan;
+use crate::plan::{LaneFlags, Request, SnapshotChoice, plan_run};
 use crate::sinks::output::{self, Stderr, Stdout};
-use crate::sinks::{OutputMode, Redactor, SinkOptions, sink_for};
+use crate::sinks::{Foreign, OutputMode, Redactor, SinkOptions, sink_for};
+
+/// The reviewer of `check`.
+const SURFACE: &str = "surface";
+
+/// Variables that stand in for the flags `check` does not take.
+const CHOICES: [&str; 5] = [
+    "DIFFWARDEN_REVIEWERS",
+    "DIFFWARDEN_REVIEWER_SET",
+    "DIFFWARDEN_MODEL",
+    "DIFFWARDEN_FALLBACK_MODEL",
+    "DIFFWARDEN_EFFORT",
+];
+
+/// Runs the scans alone and returns the exit code.
+pub(super) fn check(mut args: ReviewArgs, env: &Environment, ending: &Arc<Ending>) -> u8 {
+    let choices = [
+        ("--reviewer", !args.reviewers.is_empty()),
+        ("--reviewer-set", args.reviewer_set.is_some()),
+        ("--model", args.model.is_some()),
+        ("--fallback-model", args.fallback_model.is_some()),
+        ("--effort", args.effort.is_some()),
+    ];
+    if let Some((flag, _)) = choices.into_iter().find(|(_, is_given)| *is_given) {
+        ending.tell();
+        let failure = Failure::new(
+            ErrorCode::InvalidCli,
+            format!("{flag} does not go with `check`, which asks no model"),
+        )
+        .hint("`diffwarden review` takes reviewers, `surface` among them");
+        super::ending::abandon(args.out.as_ref());
+        return report(&failure, args.output.mode(), &Redactor::new(env));
+    }
+    args.reviewers = vec![SURFACE.to_owned()];
+    let others = env
+        .iter()
+        .filter(|(name, _)| !CHOICES.iter().any(|choice| name == choice));
+    run(&args, &others.collect(), ending)
+}
 
 /// Runs a review and returns the exit code.
-pub(super) fn run(args: &Review, env: &Environment, ending: &Arc<Ending>) -> u8 {
+pub(super) fn run(args: &ReviewArgs, env: &Environment, ending: &Arc<Ending>) -> u8 {
     let mode = args.output.mode();
     let redactor = Arc::new(Redactor::new(env));
     warm_up(&redactor);
@@ -30,6 +70,13 @@ pub(super) fn run(args: &Review, env: &Environment, ending: &Arc<Ending>) -> u8 
             return report(&failure, mode, &redactor);
         }
     };
+    redactor.learn(&prepared.secrets);
+    if args.print_prompt {
+        return match prompts::text(&prepared.plan, Foreign(&redactor)) {
+            Ok(text) => end_of_output(output::print_report(&text, &redactor), exit::OK),
+            Err(failure) => report(&failure, mode, &redactor),
+        };
+    }
     let options = SinkOptions {
         mode,
         style: output::stdout_style(env),
@@ -42,13 +89,16 @@ pub(super) fn run(args: &Review, env: &Environment, ending: &Arc<Ending>) -> u8 
     let outcome = diffwarden_actors::run(prepared.plan, &sinks, interrupted);
     ending.run_ended(&outcome);
 
-    // Files are written before the last frame, so whoever reads that frame finds them.
-    let written = write_out(prepared.out, &outcome, &redactor);
+    // Files are written before the last frame, so whoever reads that frame finds them. A pipe comes
+    // after it: its reader may be slow, and may wait for that very frame.
+    let (stream, file) = prepared.out.map_or((None, None), OutFile::stream_or_file);
+    let written = write_out(file, &outcome, &redactor);
     let kept = prepared
         .journal
         .map_or(Ok(()), |journal| journal.write(&outcome, &redactor));
     let code = prepared.gates.exit_code(&outcome);
     let printed = sinks.finish(&outcome);
+    let written = written.and(write_out(stream, &outcome, &redactor));
     if let (RunOutcome::Failed(failed), OutputMode::Json | OutputMode::Ndjson) = (&outcome, mode) {
         note_failure(&failed.failure, &redactor);
     }
@@ -56,7 +106,13 @@ pub(super) fn run(args: &Review, env: &Environment, ending: &Arc<Ending>) -> u8 
         note_failure(&failure, &redactor);
         return failure.exit_code();
     }
-    end_of_output(printed, code)
+    let ended = end_of_output(printed, code);
+    // A signal tells how the run ended, also where nobody read what it still said.
+    if outcome.was_interrupted() {
+        code
+    } else {
+        ended
+    }
 }
 
 /// All that is known before the first event. A failure to get here is one of the command line or
@@ -66,30 +122,43 @@ struct Prepared {
     out: Option<OutFile>,
     plan: RunPlan,
     journal: Option<Journal>,
+    /// The secrets of the change.
+    secrets: Vec<String>,
 }
 
 impl Prepared {
-    fn from_args(args: &Review, env: &Environment) -> Result<Self, Failure> {
+    fn from_args(args: &ReviewArgs, env: &Environment) -> Result<Self, Failure> {
         // Prepared first and looked at later: whatever fails, an older artifact must go.
         let out = args.out.as_deref().map(OutFile::prepare).transpose();
         let gates = Gates::parse(args)?;
         let out = out?;
         let planned = plan_run(&request(args, out.as_ref())?, env)?;
-        let journal = Journal::prepare(args, &planned.setting, env)?;
+        if let (Some(out), Some(changed)) = (&out, &planned.run.scope.changed) {
+            out.spare(&planned.run.scope.real_root, changed)?;
+        }
+        let journal = match args.print_prompt {
+            true => None,
+            false => Journal::prepare(args, &planned.setting, env)?,
+        };
         Ok(Self {
             gates,
             out,
             plan: planned.run,
             journal,
+            secrets: planned.secrets,
         })
     }
 }
 
-/// Compiles the patterns of a redactor, which takes milliseconds, while git runs. Without the
+/// Compiles the patterns of the scans and of a redactor, which takes milliseconds, while git runs. Without the
 /// thread they are compiled when they are needed.
 fn warm_up(redactor: &Arc<Redactor>) {
     let redactor = Arc::clone(redactor);
-    let compile = move || drop(redactor.redact("://"));
+    let compile = move || {
+        // The scans come first, as they do in the run.
+        scan::credential_shapes("");
+        drop(redactor.redact("://"));
+    };
     drop(std::thread::Builder::new().spawn(compile));
 }
 
@@ -116,9 +185,10 @@ fn write_out(
     }
 }
 
-fn request(args: &Review, out: Option<&OutFile>) -> Result<Request, Failure> {
+fn request(args: &ReviewArgs, out: Option<&OutFile>) -> Result<Request, Failure> {
     Ok(Request {
         cwd: working_folder(args.cwd.as_deref())?,
+        trust_project_config: args.trust.trust_project_config.clone(),
         target: args.target.clone(),
         include_uncommitted: args.include_uncommitted,
         selection: SelectionFlags {
@@ -138,6 +208,13 @@ fn request(args: &Review, out: Option<&OutFile>) -> Result<Request, Failure> {
         max_time: args.max_time.clone(),
         strict: args.strict,
         progress: args.progress,
+        no_prune: args.no_prune,
+        allow_unsafe_input: args.allow_unsafe_input,
+        snapshot: match (args.snapshot, args.no_snapshot) {
+            (_, true) => SnapshotChoice::Never,
+            (true, _) => SnapshotChoice::Always,
+            _ => SnapshotChoice::WhereNeeded,
+        },
         exclude: out.and_then(OutFile::old_artifact),
     })
 }
@@ -149,7 +226,7 @@ struct Gates {
 }
 
 impl Gates {
-    fn parse(args: &Review) -> Result<Self, Failure> {
+    fn parse(args: &ReviewArgs) -> Result<Self, Failure> {
         let findings = args
             .fail_on_findings
             .as_deref()

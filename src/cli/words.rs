@@ -19,11 +19,11 @@ pub(super) fn mode(args: &[OsString]) -> OutputMode {
     }
 }
 
-/// Returns the file that `review` would write its artifact to.
+/// Returns the file that `review` or `check` would write its artifact to.
 pub(super) fn out(args: &[OsString]) -> Option<PathBuf> {
     let has = |word: &str| args.iter().skip(1).any(|arg| arg == word);
     // `review show` writes nothing, and the file may be the one to be shown.
-    if !has("review") || has("show") {
+    if !(has("review") || has("check")) || has("show") {
         return None;
     }
     let is_value = |next: &&OsString| !next.as_bytes().starts_with(b"-");
@@ -64,6 +64,7 @@ mod tests {
             ("diffwarden review --nope --out a.json", Some("a.json")),
             ("diffwarden review --out=a=b.json --nope", Some("a=b.json")),
             ("diffwarden review --out --json", None),
+            ("diffwarden check --nope --out a.json", Some("a.json")),
             ("diffwarden review --out", None),
             ("diffwarden review --outer a.json", None),
             ("diffwarden review show a.json --out a.json", None),

@@ -163,4 +163,8 @@ pub struct IntakeSettings {
     pub max_file_bytes: Option<u64>,
     /// The size in bytes above which the whole patch is clipped; at least 1.
     pub max_patch_bytes: Option<u64>,
+    /// How many files and folders a snapshot may have; at least 1.
+    pub max_snapshot_files: Option<u64>,
+    /// The size in bytes that a snapshot may have; at least 1.
+    pub max_snapshot_bytes: Option<u64>,
 }

@@ -20,7 +20,7 @@ pub(super) fn defect_of_name(name: &str) -> Option<&'static str> {
 
 /// Returns what is wrong with the id of a reviewer, if anything is. An id that no spec could
 /// select is wrong, and so is one that would stand in for a reviewer inside diffwarden.
-pub(super) fn defect_of_id(id: &str) -> Option<String> {
+pub(crate) fn defect_of_id(id: &str) -> Option<String> {
     if let Some(defect) = defect_of_name(id) {
         return Some(format!("a reviewer id {defect}"));
     }

@@ -179,7 +179,12 @@ fn parse_model(_source: &str, text: &str) -> Result<String, Failure> {
     Ok(text.to_owned())
 }
 
-fn parse_effort(source: &str, text: &str) -> Result<Effort, Failure> {
+/// Reads an effort that `source` holds.
+///
+/// # Errors
+///
+/// [`ErrorCode::InvalidEffort`] for any other word than those of [`Effort::ALL`].
+pub fn parse_effort(source: &str, text: &str) -> Result<Effort, Failure> {
     Effort::parse(text).ok_or_else(|| {
         let levels: Vec<&str> = Effort::ALL.iter().map(|effort| effort.as_str()).collect();
         Failure::new(

@@ -1,7 +1,6 @@
 //! What is wrong with a config file, all of it at once.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use diffwarden_actors::model::{ErrorCode, Failure};
 
@@ -39,28 +38,36 @@ impl Problems {
         });
     }
 
+    /// Whether anything is wrong that would be fine in the user's own config.
+    pub(super) fn has_refusals(&self) -> bool {
+        self.0.iter().any(|problem| problem.project_only)
+    }
+
     /// Returns the failure that lists every problem; `sources` names the file, and its overlay.
-    pub(super) fn into_failure(self, sources: &str, user_config: Option<&Path>) -> Failure {
-        let mut message = format!("Invalid config at {sources}:");
+    /// The hint belongs to what a project config may not say.
+    pub(super) fn into_failure(self, sources: &str, hint: Option<String>) -> Failure {
+        let message = self.listed(&format!("Invalid config at {sources}:"));
+        let failure = Failure::new(ErrorCode::InvalidConfig, message);
+        match hint.filter(|_| self.has_refusals()) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+
+    /// Returns the failure of a change that would make these problems.
+    pub(super) fn into_refusal(self, sources: &str) -> Failure {
+        let heading = format!("Refusing to write an invalid config to {sources}:");
+        Failure::new(ErrorCode::InvalidConfig, self.listed(&heading)).hint("nothing was changed")
+    }
+
+    fn listed(&self, heading: &str) -> String {
+        let mut message = heading.to_owned();
         for problem in &self.0 {
             write!(message, "\n✖ {}", problem.message).expect("writing to a string succeeds");
             if !problem.at.is_empty() {
                 write!(message, "\n  → at {}", problem.at).expect("writing to a string succeeds");
             }
         }
-        let failure = Failure::new(ErrorCode::InvalidConfig, message);
-        if !self.0.iter().any(|problem| problem.project_only) {
-            return failure;
-        }
-        failure.hint(match user_config {
-            Some(path) => format!(
-                "a config inside the reviewed repository is part of what is reviewed; \
-                 put such settings in your own config at {}",
-                path.display()
-            ),
-            None => "a config inside the reviewed repository is part of what is reviewed; \
-                     put such settings in your own config"
-                .to_owned(),
-        })
+        message
     }
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::node::{Node, Object};
 use super::problem::Problems;
+use super::trust::{Standing, TRUST_FLAG};
 use crate::engines::capabilities::{self, OptionBag, OptionKey, ProjectUse};
 
 /// Adds a problem for everything that only the user's own config may say. Values of a wrong type
@@ -45,6 +46,29 @@ fn refuse_report_folder(object: &Object<'_>, problems: &mut Problems) {
             "reporting.dir",
             "a project config may not name a folder outside the repository",
         );
+    }
+}
+
+/// Says what to do about a refusal. `standing` is how the content stands with the user, if that
+/// is what is wrong with it.
+pub(super) fn hint(user_config: Option<&Path>, sha256: &str, standing: Option<Standing>) -> String {
+    let place = user_config.map_or(String::new(), |path| format!(" at {}", path.display()));
+    let own = format!(
+        "a config inside the reviewed repository is part of what is reviewed; put such settings \
+         in your own config{place}"
+    );
+    match standing {
+        None => own,
+        Some(standing) => {
+            let changed = match standing {
+                Standing::Changed => ", which is not the content that was trusted",
+                Standing::Trusted | Standing::Unknown => "",
+            };
+            format!(
+                "{own}, or read this file{changed}, and trust its exact content with \
+                 `diffwarden config trust` (in CI: {TRUST_FLAG} {sha256})"
+            )
+        }
     }
 }
 
@@ -196,9 +220,24 @@ mod tests {
         let value = reviewer("codex", "cliOptions", &json!({"executable": "./evil.sh"}));
         let failure = validate(&value, ConfigKind::Project)
             .unwrap_err()
-            .into_failure("/r/c.json", Some(Path::new("/home/u/c.json")));
+            .into_failure(
+                "/r/c.json",
+                Some(hint(
+                    Some(Path::new("/home/u/c.json")),
+                    "0123",
+                    Some(Standing::Changed),
+                )),
+            );
         assert_eq!(failure.exit_code(), 2);
-        assert!(failure.hint.unwrap().contains("/home/u/c.json"));
+        let hint = failure.hint.unwrap();
+        for needed in [
+            "/home/u/c.json",
+            "config trust",
+            "--trust-project-config 0123",
+            "not the content",
+        ] {
+            assert!(hint.contains(needed), "{needed}: {hint}");
+        }
         assert!(!failure.message.contains("evil.sh"));
     }
 }

@@ -109,7 +109,7 @@ fn check_model(
         return Ok(());
     };
     let (id, model) = (&settings.id, &model.value);
-    if !row.supports_model {
+    if row.model_flag.is_none() {
         return Err(Failure::new(
             ErrorCode::InvalidModel,
             format!("reviewer `{id}`: {} cannot be given a model", row.label()),

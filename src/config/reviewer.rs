@@ -39,7 +39,7 @@ pub(super) const KEYS: &[&str] = &[
 /// More reviewers than anybody configures; looking one up goes through all of them.
 const MOST_REVIEWERS: usize = 1024;
 
-const TRANSPORTS: [(&str, Transport); 4] = [
+pub(super) const TRANSPORTS: [(&str, Transport); 4] = [
     ("sdk", Transport::Native),
     ("cli", Transport::Cli),
     ("app-server", Transport::AppServer),
@@ -196,7 +196,7 @@ fn catalog<T>(
 }
 
 /// The engines that an entry may name: those inside diffwarden need no configuration.
-fn configurable_engines() -> Vec<(&'static str, EngineName)> {
+pub(super) fn configurable_engines() -> Vec<(&'static str, EngineName)> {
     EngineName::ALL
         .into_iter()
         .filter(|engine| !matches!(engine, EngineName::Surface | EngineName::Fake))
@@ -234,13 +234,18 @@ fn capability(
     row
 }
 
-/// Refuses limits that the engine would silently ignore (SPEC 5.4).
-fn check_limits(row: &Capability, object: &Object<'_>, problems: &mut Problems) {
-    for (key, supported) in [
+/// Returns the keys of limits, and whether a path honours them.
+pub(super) fn limits(row: &Capability) -> [(&'static str, bool); 3] {
+    [
         ("fallbackModel", row.supports_fallback_model),
         ("maxTurns", row.supports_max_turns),
         ("maxBudgetUsd", row.supports_max_budget_usd),
-    ] {
+    ]
+}
+
+/// Refuses limits that the engine would silently ignore (SPEC 5.4).
+fn check_limits(row: &Capability, object: &Object<'_>, problems: &mut Problems) {
+    for (key, supported) in limits(row) {
         if object.get(key).is_some() && !supported {
             let message = format!("{} cannot honour {key}", row.label());
             problems.add(object.path(key), message);
@@ -296,7 +301,7 @@ fn check_options(row: &Capability, object: &Object<'_>, problems: &mut Problems)
 
 /// Returns the known keys of a bag. Options of the app server are checked for its engine whatever
 /// the transport, so that switching the transport of an entry does not bring up old mistakes.
-fn known_options(row: &Capability, bag: OptionBag) -> Vec<&'static OptionKey> {
+pub(super) fn known_options(row: &Capability, bag: OptionBag) -> Vec<&'static OptionKey> {
     let row = match bag {
         OptionBag::AppServer => capabilities::find(row.engine, Some(Transport::AppServer)),
         _ => Some(row),

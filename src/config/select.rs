@@ -3,7 +3,7 @@
 use diffwarden_actors::model::{EngineName, ErrorCode, Failure};
 
 use super::discover::{LoadedConfig, missing_config};
-use super::model::{Config, ConfiguredReviewer};
+use super::model::{Config, ConfiguredReviewer, ReviewerSet};
 use super::overrides::{Overrides, Requested, SelectionFlags};
 use super::resolve::{Reviewer, require_built};
 use super::spec::ReviewerSpec;
@@ -43,6 +43,20 @@ pub fn select_reviewers(
         .collect::<Result<Vec<_>, _>>()?;
     settings.iter().try_for_each(require_built)?;
     Ok(settings)
+}
+
+/// Returns what is wrong with the members of a set that some run may use.
+pub(super) fn check_set(
+    set: &ReviewerSet,
+    environment: &Environment,
+    loaded: Option<&LoadedConfig>,
+) -> Vec<String> {
+    let config = loaded.map(|loaded| &loaded.config);
+    set.members
+        .iter()
+        .filter_map(|member| resolve(member, environment, config).err())
+        .map(|failure| format!("reviewer set `{}`: {}", set.name, failure.message))
+        .collect()
 }
 
 /// Returns the specs that flags, variables or the config ask for.

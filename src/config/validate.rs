@@ -32,7 +32,13 @@ pub(super) const KEYS: &[&str] = &[
 /// The keys of each section.
 pub(super) const REVIEW_PLAN_KEYS: &[&str] = &["includeOverview"];
 pub(super) const REPORTING_KEYS: &[&str] = &["enabled", "scope", "dir", "mode"];
-pub(super) const INTAKE_KEYS: &[&str] = &["prune", "maxFileBytes", "maxPatchBytes"];
+pub(super) const INTAKE_KEYS: &[&str] = &[
+    "prune",
+    "maxFileBytes",
+    "maxPatchBytes",
+    "maxSnapshotFiles",
+    "maxSnapshotBytes",
+];
 
 /// More reviewers than anybody pays for in one run; a project config is not to choose thousands.
 const MOST_MEMBERS: usize = 256;
@@ -172,10 +178,14 @@ fn read_intake(object: &Object<'_>, problems: &mut Problems) -> IntakeSettings {
     let mut bytes = |key: &str| object.get(key)?.count(MOST_BYTES, problems);
     let max_file_bytes = bytes("maxFileBytes");
     let max_patch_bytes = bytes("maxPatchBytes");
+    let max_snapshot_files = bytes("maxSnapshotFiles");
+    let max_snapshot_bytes = bytes("maxSnapshotBytes");
     IntakeSettings {
         prune: flag(object, "prune", problems),
         max_file_bytes,
         max_patch_bytes,
+        max_snapshot_files,
+        max_snapshot_bytes,
     }
 }
 

@@ -7,11 +7,13 @@
 
 mod options;
 mod rows;
+mod signals;
 
 use diffwarden_actors::model::{EngineName, ReadonlyLevel, Transport};
 use diffwarden_actors::prompt::PromptShape;
 
 pub use options::{OptionBag, OptionKey, OptionKind, ProjectUse};
+pub use signals::Setup;
 
 use super::settings::Effort;
 
@@ -30,10 +32,13 @@ pub struct Capability {
     pub executables: &'static [&'static str],
     /// The lowest version that is known to keep the read-only policy.
     pub minimum_version: Option<&'static str>,
+    /// The version that the facts of this row were measured with; `None` where nothing was.
+    pub measured_version: Option<&'static str>,
     /// The model that is asked for when nobody chose one; `None` leaves it to the engine.
     pub default_model: Option<&'static str>,
-    /// Whether a model can be chosen per run.
-    pub supports_model: bool,
+    /// How a model is named to the engine: an option of its command line, or a field of its
+    /// protocol. `None` where none can be chosen per run.
+    pub model_flag: Option<&'static str>,
     /// How an effort reaches the engine.
     pub effort: EffortSupport,
     /// The effort that is asked for when nobody chose one (SPEC 5.3).
@@ -56,6 +61,8 @@ pub struct Capability {
     /// How far the engine is kept from writing (SPEC 16); `None` inside diffwarden. A run may
     /// report a stronger level when it has evidence.
     pub readonly: Option<ReadonlyLevel>,
+    /// What speaks for that level (SPEC 16): an observation, as a sentence without its full stop.
+    pub readonly_evidence: &'static str,
     /// Files of the reviewed repository that would reach the model as instructions, under the
     /// flags diffwarden passes. A name counts at any depth; a trailing slash means a folder.
     pub instruction_files: &'static [&'static str],
@@ -219,6 +226,15 @@ pub fn config_word(transport: Transport) -> &'static str {
     }
 }
 
+/// Returns the word that artifacts use for a read-only level.
+pub fn readonly_word(level: ReadonlyLevel) -> &'static str {
+    match level {
+        ReadonlyLevel::Enforced => "enforced",
+        ReadonlyLevel::ToolRestricted => "tool-restricted",
+        ReadonlyLevel::PromptOnly => "prompt-only",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,14 +283,32 @@ mod tests {
         assert_eq!(
             built,
             [
+                "claude over sdk",
                 "claude over cli",
                 "codex over cli",
+                "codex over app-server",
                 "gemini over cli",
                 "opencode over cli",
                 "surface",
                 "fake"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_built_was_measured_and_has_evidence() {
+        for row in rows().iter().filter(|row| row.built) {
+            let label = row.label();
+            assert!(!row.readonly_evidence.is_empty(), "{label}");
+            let is_foreign = row.transport.is_some();
+            assert_eq!(row.measured_version.is_some(), is_foreign, "{label}");
+        }
+        let trusted = rows().iter().filter(|row| row.measured_version.is_none());
+        for row in trusted.filter(|row| row.transport.is_some()) {
+            // A level that nothing was seen of is the weakest.
+            let level = Some(ReadonlyLevel::PromptOnly);
+            assert_eq!(row.readonly, level, "{}", row.label());
+        }
     }
 
     #[test]

@@ -15,12 +15,13 @@ use crate::env::Environment;
 
 pub mod capabilities;
 pub mod claude;
-mod cli;
 pub mod codex;
+pub mod coherence;
 pub mod executable;
 pub mod fake;
 pub mod gemini;
 pub mod opencode;
+pub mod refused;
 pub mod settings;
 mod shared;
 pub mod surface;
@@ -52,8 +53,14 @@ pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>
         (EngineName::Claude, Some(Transport::Cli)) => {
             Ok(Arc::new(claude::ClaudeCli::new(settings, host)?))
         }
+        (EngineName::Claude, Some(Transport::Native)) => {
+            Ok(Arc::new(claude::sdk::ClaudeSdk::new(settings, host)?))
+        }
         (EngineName::Codex, Some(Transport::Cli)) => {
             Ok(Arc::new(codex::CodexExec::new(settings, host)?))
+        }
+        (EngineName::Codex, Some(Transport::AppServer)) => {
+            Ok(Arc::new(codex::CodexAppServer::new(settings, host)?))
         }
         (EngineName::Gemini, Some(Transport::Cli)) => {
             Ok(Arc::new(gemini::GeminiCli::new(settings, host)?))
@@ -72,11 +79,16 @@ pub fn build(settings: &ReviewerSettings, host: &Host) -> Result<Arc<dyn Engine>
                 None => format!("the {engine} engine cannot be built without a transport"),
             },
         )
-        .hint(
-            "`claude`, `codex`, `gemini` and `opencode` over `cli` are built, and so are `surface` \
-             and `fake`",
-        )),
+        .hint(format!("what is built: {}", built().join(", ")))),
     }
+}
+
+/// Returns the paths that the matrix calls built, as people say them.
+fn built() -> Vec<String> {
+    let rows = capabilities::rows().iter();
+    rows.filter(|row| row.built)
+        .map(capabilities::Capability::label)
+        .collect()
 }
 
 /// Returns the spelling used in artifacts.
@@ -91,48 +103,55 @@ fn spelled(transport: Transport) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::settings::EngineOptions;
+    use super::shared::testing::{asked, request, settings};
     use super::*;
-    use diffwarden_actors::model::ReviewerId;
+    use diffwarden_actors::engine::Start;
 
-    fn settings(engine: EngineName, transport: Option<Transport>) -> ReviewerSettings {
-        ReviewerSettings {
-            id: ReviewerId(engine.as_str().to_owned()),
-            engine,
-            transport,
-            profile: None,
-            provider: None,
-            model: None,
-            effort: None,
-            fallback_model: None,
-            max_turns: None,
-            max_budget_usd: None,
-            timeout: None,
-            options: EngineOptions::default(),
+    fn host() -> Host {
+        Host {
+            env: Environment::from_iter([("PATH", "/bin:/usr/bin"), ("HOME", "/none")]),
+            repo_root: None,
         }
     }
 
     #[test]
-    fn builds_what_is_there_and_refuses_the_rest_with_exit_2() {
-        let host = Host::default();
-        for (engine, transport, is_built) in [
-            (EngineName::Codex, Some(Transport::Cli), true),
-            (EngineName::Codex, Some(Transport::AppServer), false),
-            (EngineName::Codex, None, false),
-            (EngineName::Gemini, Some(Transport::Cli), true),
-            (EngineName::Gemini, Some(Transport::Native), false),
-            (EngineName::Opencode, Some(Transport::Cli), true),
-            (EngineName::Fake, None, true),
-            (EngineName::Claude, Some(Transport::Cli), true),
-            (EngineName::Claude, Some(Transport::Native), false),
-        ] {
-            match build(&settings(engine, transport), &host) {
-                Ok(_) => assert!(is_built, "{engine} {transport:?}"),
+    fn builds_what_the_matrix_calls_built_and_refuses_the_rest_with_exit_2() {
+        for row in capabilities::rows() {
+            let mut settings = settings(row.engine);
+            settings.transport = row.transport;
+            // The plan builds it, from what the intake found.
+            let is_expected = row.built && row.engine != EngineName::Surface;
+            match build(&settings, &host()) {
+                Ok(_) => assert!(is_expected, "{}", row.label()),
                 Err(failure) => {
-                    assert!(!is_built, "{engine} {transport:?}: {failure}");
+                    assert!(!is_expected, "{}: {failure}", row.label());
                     assert_eq!(failure.exit_code(), 2);
+                    assert!(failure.hint.unwrap().contains("codex over cli"));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_command_names_the_model_as_the_matrix_says() {
+        let is_command = |row: &&capabilities::Capability| row.transport == Some(Transport::Cli);
+        for row in capabilities::rows()
+            .iter()
+            .filter(|row| row.built)
+            .filter(is_command)
+        {
+            let mut settings = settings(row.engine);
+            settings.model = Some(asked("corp/m1".to_owned()));
+            let pair = ("executable".to_owned(), "sh".into());
+            settings.options.cli.extend([pair]);
+            let engine = build(&settings, &host()).unwrap();
+            let Ok(Start::Process { command, .. }) = engine.review(&request("", &[])) else {
+                panic!("{} runs a command", row.label());
+            };
+            let args: Vec<_> = command.args.iter().filter_map(|arg| arg.to_str()).collect();
+            let line = args.join(" ").replace('=', " ");
+            let named = format!("{} corp/m1", row.model_flag.unwrap());
+            assert!(line.contains(&named), "{}: {line}", row.label());
         }
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use diffwarden_actors::model::{EngineName, ReviewerId, Transport};
 use serde_json::{Map, Value};
 
+use super::capabilities::Capability;
+
 /// One selected reviewer: where each value came from no longer matters, except where it is shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReviewerSettings {
@@ -35,6 +37,28 @@ pub struct ReviewerSettings {
     pub options: EngineOptions,
 }
 
+impl ReviewerSettings {
+    /// Returns what a path runs with when nobody asks for anything.
+    pub fn defaults(row: &Capability) -> Self {
+        Self {
+            id: ReviewerId(row.engine.as_str().to_owned()),
+            engine: row.engine,
+            transport: row.transport,
+            profile: None,
+            provider: None,
+            model: row
+                .default_model
+                .map(|model| Chosen::by_default(model.to_owned())),
+            effort: row.default_effort.map(Chosen::by_default),
+            fallback_model: None,
+            max_turns: None,
+            max_budget_usd: None,
+            timeout: None,
+            options: EngineOptions::default(),
+        }
+    }
+}
+
 /// The option bags of a config entry.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EngineOptions {
@@ -55,6 +79,16 @@ pub struct Chosen<T> {
     pub value: T,
     /// Who chose it.
     pub origin: Origin,
+}
+
+impl<T> Chosen<T> {
+    /// Returns a value that diffwarden chose.
+    pub fn by_default(value: T) -> Self {
+        Self {
+            value,
+            origin: Origin::Default,
+        }
+    }
 }
 
 /// Who chose a value, strongest first.

@@ -1,18 +1,41 @@
-//! What adapters over a command line share: foreign text made fit for a message (keys blanked, one
-//! line, bounded), and the parts of a preflight that do not depend on the engine.
+//! What the engines share: foreign text made fit for a message (keys blanked, one line, bounded),
+//! the choices every reviewer has, the questions of a preflight, and failures in the same words.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use diffwarden_actors::engine::{Captured, ExitKind};
+use diffwarden_actors::engine::{Capabilities, Captured, ExitKind, ReviewRequest};
 use diffwarden_actors::model::{CheckStatus, ErrorCode, Failure, PreflightCheck, Reason};
 use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::executable::Resolved;
 
+mod choices;
+mod commented;
+mod failure;
+mod lines;
+mod probes;
+mod program;
+#[cfg(test)]
+pub(in crate::engines) mod replay;
+#[cfg(test)]
+pub(in crate::engines) mod testing;
+
+pub(in crate::engines) use self::choices::{Choices, check_model, text_of_path, wrong_option};
+pub(in crate::engines) use self::commented::parse_commented_json;
+pub(in crate::engines) use self::failure::{Kind, Refusal, unfit};
+pub(in crate::engines) use self::lines::Lines;
+pub(in crate::engines) use self::probes::{
+    delegated_auth, found, probe, readable_help, untold_version, version,
+};
+pub(in crate::engines) use self::program::Program;
+
 /// How many characters of foreign text a message quotes at most.
 pub(in crate::engines) const MESSAGE_CHARS: usize = 500;
+
+/// How many characters of standard error the metadata keeps.
+const STDERR_CHARS: usize = 2_000;
 
 /// How many bytes of a text are looked at for a message.
 const LOOKED_AT: usize = 8 << 10;
@@ -61,16 +84,41 @@ pub(in crate::engines) fn cut(text: &str, limit: usize) -> String {
     }
 }
 
+/// Returns foreign text on standard error as the metadata keeps it; `None` when it is blank.
+pub(in crate::engines) fn kept_stderr(stderr: &str) -> Option<String> {
+    let text = redact(stderr.trim());
+    (!text.is_empty()).then(|| cut(&text, STDERR_CHARS))
+}
+
+/// Returns the prompt as one text, for engines that have no system part of their own.
+pub(in crate::engines) fn whole_prompt(request: &ReviewRequest) -> String {
+    match &request.prompt.system {
+        Some(system) => format!("{system}\n\n{}", request.prompt.user),
+        None => request.prompt.user.clone(),
+    }
+}
+
+/// Writes the version into the metadata, if the executable told one.
+pub(in crate::engines) fn put_version(
+    metadata: &mut Map<String, Value>,
+    capabilities: &Capabilities,
+) {
+    if let Some(version) = &capabilities.version {
+        metadata.insert("version".to_owned(), version.as_str().into());
+    }
+}
+
 /// Returns how an engine is reached, as both kinds of metadata show it; `level` is its read-only
 /// level.
 pub(in crate::engines) fn transport_metadata(
     level: &str,
+    transport: &str,
     executable: &Resolved,
 ) -> Map<String, Value> {
     let path = executable.path.to_string_lossy();
     [
         ("readonlyCapability", level),
-        ("transport", "cli"),
+        ("transport", transport),
         ("executable", &*path),
         ("requestedExecutable", &executable.requested),
         ("executableSource", executable.source.as_str()),
@@ -146,6 +194,14 @@ mod tests {
         ] {
             assert_eq!(redact(text), expected);
         }
+    }
+
+    #[test]
+    fn a_system_part_goes_in_front() {
+        let mut request = testing::request("user", &[]);
+        assert_eq!(whole_prompt(&request), "user");
+        std::sync::Arc::make_mut(&mut request.prompt).system = Some("system".to_owned());
+        assert_eq!(whole_prompt(&request), "system\n\nuser");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! answer is always structured and says plainly that it is not a review of what the code does.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use diffwarden_actors::engine::{
     Answer, CancelToken, Capabilities, CaptureMode, Engine, Payload, Place, Preflight,
@@ -17,15 +18,17 @@ use serde_json::{Map, Value};
 
 use crate::engines::settings::ReviewerSettings;
 use crate::git::TargetSpec;
-use crate::intake::scan::{SCAN_NAMES, ScanInput, scan};
+use crate::intake::scan::{Allowlist, SCAN_NAMES, ScanInput, scan};
 
 /// What the scans read beside the patch.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct ScanContext {
     /// The messages of the reviewed commits; none for uncommitted changes.
     pub commit_messages: Vec<String>,
     /// The name of the current branch, if there is one.
     pub branch: Option<String>,
+    /// Which credentials the repository allowed before the change.
+    pub allow: Arc<Allowlist>,
 }
 
 /// How many files that were not scanned are named; the coverage names all of them.
@@ -95,6 +98,7 @@ impl Engine for Surface {
                 repo_root: &root,
                 commit_messages: &context.commit_messages,
                 branch: context.branch.as_deref(),
+                allow: &context.allow,
             };
             answer(&input, cancel)
         })))
@@ -350,6 +354,7 @@ mod tests {
         let context = ScanContext {
             commit_messages: vec!["Fix\u{200B} it".to_owned()],
             branch: Some("feature\u{200B}".to_owned()),
+            allow: Arc::default(),
         };
         let answer = review(patch("a.rs", "1"), context, &CancelToken::default());
         let result = result(answer.unwrap());

@@ -6,7 +6,7 @@
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -63,6 +63,10 @@ impl GroupChild {
             leader,
             is_reaped: false,
         })
+    }
+
+    pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
     }
 
     pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {

@@ -19,6 +19,10 @@ pub(super) struct Draft {
     pub(super) files: Vec<FilePatch>,
     pub(super) warnings: Vec<String>,
     pub(super) doubts: Vec<TrustReason>,
+    /// Whether the change ends in the work tree.
+    pub(super) is_of_work_tree: bool,
+    /// How many of the files, from the end, git does not know.
+    pub(super) untracked: usize,
 }
 
 /// A look at the work tree that is under way.
@@ -57,10 +61,13 @@ impl Repository {
             .into_iter()
             .filter(|path| !self.is_excluded(path, options));
         let added = read_untracked(&self.root, untracked, budget);
+        let known = files.len();
         files.extend(added.map_err(|error| unreadable_tree(&self.root, &error))?);
         Ok(Draft {
-            files,
             warnings: warning.into_iter().collect(),
+            is_of_work_tree: true,
+            untracked: files.len() - known,
+            files,
             ..Draft::default()
         })
     }
@@ -168,7 +175,7 @@ impl Repository {
     }
 
     /// Whether an untracked path is the one that is to be left out.
-    fn is_excluded(&self, path: &RepoPath, options: &ResolveOptions) -> bool {
+    pub(super) fn is_excluded(&self, path: &RepoPath, options: &ResolveOptions) -> bool {
         let excluded = options.exclude.as_deref();
         excluded
             .and_then(|excluded| excluded.strip_prefix(&self.root).ok())

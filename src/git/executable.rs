@@ -10,7 +10,7 @@ use std::io::{BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
@@ -193,7 +193,23 @@ impl Git {
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<Running, Failure> {
         let mut command = self.command();
-        let mut child = GroupChild::spawn(command.args(arguments)).map_err(|error| {
+        self.spawn(command.args(arguments))
+    }
+
+    /// Starts git and returns what it reads its input from.
+    pub(super) fn start_asking<const N: usize>(
+        &self,
+        arguments: [&str; N],
+    ) -> Result<(Running, ChildStdin), Failure> {
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::piped());
+        let mut running = self.spawn(&mut command)?;
+        let input = running.child.take_stdin();
+        Ok((running, input.expect("the input is a pipe")))
+    }
+
+    fn spawn(&self, command: &mut Command) -> Result<Running, Failure> {
+        let mut child = GroupChild::spawn(command).map_err(|error| {
             environment_failure(format!("cannot run `{}`: {error}", self.program.display()))
         })?;
         let stdout = child.take_stdout();

@@ -81,6 +81,23 @@ impl History for Git {
     }
 
     fn blob(&self, commit: &str, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, Failure> {
+        self.entry(commit, path, limit, |_| true)
+    }
+
+    fn link(&self, commit: &str, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, Failure> {
+        self.entry(commit, path, limit, |mode| mode == "120000")
+    }
+}
+
+impl Git {
+    /// Returns the contents of a blob of a commit whose mode is wanted.
+    fn entry(
+        &self,
+        commit: &str,
+        path: &RepoPath,
+        limit: u64,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Option<Vec<u8>>, Failure> {
         let path = OsString::from_vec(path.as_bytes().to_vec());
         let fixed = [
             "--literal-pathspecs",
@@ -100,10 +117,11 @@ impl History for Git {
             .next()
             .unwrap_or_default()
             .split_whitespace();
-        let (kind, id, size) = (fields.nth(1), fields.next(), fields.next());
+        let mode = fields.next().unwrap_or_default();
+        let (kind, id, size) = (fields.next(), fields.next(), fields.next());
         let size = size.and_then(|size| size.parse::<u64>().ok());
         match (kind, id, size) {
-            (Some("blob"), Some(id), Some(size)) if size <= limit => {
+            (Some("blob"), Some(id), Some(size)) if size <= limit && wanted(mode) => {
                 Ok(Some(self.run(["cat-file", "blob", id])?.check()?.output))
             }
             _ => Ok(None),

@@ -37,6 +37,9 @@ pub(super) trait History {
     /// Returns the blob at a path of a commit; `None` when there is none, or it has more than
     /// `limit` bytes.
     fn blob(&self, commit: &str, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, Failure>;
+
+    /// Returns the text of the symbolic link at a path of a commit; `None` when there is none.
+    fn link(&self, commit: &str, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, Failure>;
 }
 
 /// Returns the parents that a stored commit names, also where a shallow clone ends.

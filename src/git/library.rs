@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use diffwarden_actors::model::{Failure, RepoPath};
-use git2::{ErrorCode as Code, ObjectType, Oid, Repository, Sort};
+use git2::{ErrorCode as Code, FileMode, ObjectType, Oid, Repository, Sort};
 
 use super::executable::environment_failure;
 use super::history::{History, MESSAGES, read_message};
@@ -79,12 +79,31 @@ impl History for Library {
     }
 
     fn blob(&self, commit: &str, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, Failure> {
+        self.entry(commit, path, limit, |_| true)
+    }
+
+    fn link(&self, commit: &str, path: &RepoPath, limit: u64) -> Result<Option<Vec<u8>>, Failure> {
+        self.entry(commit, path, limit, |mode| {
+            mode == i32::from(FileMode::Link)
+        })
+    }
+}
+
+impl Library {
+    /// Returns the contents of a blob of a commit whose mode is wanted.
+    fn entry(
+        &self,
+        commit: &str,
+        path: &RepoPath,
+        limit: u64,
+        wanted: impl Fn(i32) -> bool,
+    ) -> Result<Option<Vec<u8>>, Failure> {
         let commit = self.0.find_commit(oid(commit)?).map_err(failure)?;
         let tree = commit.tree().map_err(failure)?;
         let Ok(entry) = tree.get_path(Path::new(OsStr::from_bytes(path.as_bytes()))) else {
             return Ok(None);
         };
-        if entry.kind() != Some(ObjectType::Blob) {
+        if entry.kind() != Some(ObjectType::Blob) || !wanted(entry.filemode()) {
             return Ok(None);
         }
         let objects = self.0.odb().map_err(failure)?;
@@ -95,13 +114,18 @@ impl History for Library {
         let blob = self.0.find_blob(entry.id()).map_err(failure)?;
         Ok(Some(blob.content().to_vec()))
     }
-}
 
-impl Library {
     /// Opens the repository that `folder` lies in, asking nothing of the environment.
     pub(super) fn open(folder: &Path) -> Result<Self, git2::Error> {
         let flags = git2::RepositoryOpenFlags::empty();
         let repository = Repository::open_ext(folder, flags, std::iter::empty::<&OsStr>())?;
+        Ok(Self(repository))
+    }
+
+    /// Opens the repository whose folder with HEAD this is.
+    pub(super) fn open_at(git_dir: &Path) -> Result<Self, git2::Error> {
+        let flags = git2::RepositoryOpenFlags::NO_SEARCH;
+        let repository = Repository::open_ext(git_dir, flags, std::iter::empty::<&OsStr>())?;
         Ok(Self(repository))
     }
 

@@ -11,6 +11,7 @@
 //! included; nothing is fetched.
 
 mod base;
+mod before;
 mod block;
 mod child;
 mod collect;
@@ -18,11 +19,13 @@ mod encoded;
 mod executable;
 mod files;
 mod filters;
+mod frozen;
 mod git_history;
 mod history;
 mod library;
 mod library_diff;
 mod limits;
+mod links;
 mod parse;
 mod quoting;
 mod repository;
@@ -36,8 +39,11 @@ mod unread;
 mod untracked;
 mod work_tree;
 
+pub use before::Before;
 pub use child::end_all;
+pub use frozen::{FrozenBlob, FrozenEntry, FrozenKind, FrozenReader, FrozenTree};
 pub use limits::ReadLimits;
+pub use links::TreeLinks;
 pub use parse::{ParseError, parse_patch};
 pub use repository::Repository;
 pub use resolve::{ResolveOptions, Resolved};

@@ -89,6 +89,14 @@ impl Repository {
         Self::by_git(git, environment, cwd, &folder)
     }
 
+    /// Returns the nearest folder above `folder` that looks like a repository's root, with its
+    /// links resolved, if there is one. Nothing is opened, and nothing is run.
+    pub fn likely_root(folder: &Path) -> Option<PathBuf> {
+        let folder = folder.canonicalize().ok()?;
+        let root = nearest_repository(&folder);
+        root.join(".git").symlink_metadata().is_ok().then_some(root)
+    }
+
     /// Returns the root of the work tree, absolute, as `git rev-parse --show-toplevel` prints it.
     pub fn root(&self) -> &Path {
         &self.root

@@ -19,6 +19,9 @@ use super::source::{commit_source, work_tree_source};
 use super::target::TargetSpec;
 use super::unread;
 
+/// What is said when the work tree holds another tree than the reviewed commit's.
+pub(super) const ELSEWHERE: &str = "the work tree is not at the reviewed commit";
+
 const UNCOMMITTED_COMMAND: &str = "git diff --staged && git diff && git ls-files --others --exclude-standard --exclude='.diffwarden/reports/**'";
 
 /// How a target is resolved.
@@ -43,6 +46,14 @@ pub struct Resolved {
     pub warnings: Vec<String>,
     /// What the choice of the change speaks against a clean result.
     pub doubts: Vec<TrustReason>,
+    /// The commit whose files the change starts from; `None` when it starts from nothing, and for
+    /// `custom:`.
+    pub before: Option<String>,
+    /// How many files of the patch, from its end, git does not know: nobody but the user put them
+    /// there.
+    pub untracked: usize,
+    /// Whether the change leads to the work tree as it is, and not to a commit.
+    pub has_work_tree: bool,
     /// The current branch; `None` on a detached HEAD.
     pub branch: Option<String>,
     /// The messages of the commits under review, newest first.
@@ -58,6 +69,14 @@ impl fmt::Debug for Resolved {
             .field("warnings", &self.warnings)
             .field("doubts", &self.doubts)
             .finish_non_exhaustive()
+    }
+}
+
+impl Resolved {
+    /// Takes back that the work tree is another than the reviewed one: engines do not see it.
+    pub fn forget_work_tree(doubts: &mut Vec<TrustReason>, warnings: &mut Vec<String>) {
+        doubts.retain(|doubt| *doubt != TrustReason::TreeDiffers);
+        warnings.retain(|warning| warning != ELSEWHERE);
     }
 }
 
@@ -92,10 +111,11 @@ impl Repository {
         let mut budget = Budget::new(&options.limits);
         let draft = self.work_tree_draft(head.as_deref(), options, &mut budget)?;
         let mut target = self.target(TargetKind::Uncommitted, UNCOMMITTED_COMMAND);
-        target.head_sha = head;
+        target.head_sha.clone_from(&head);
         target.changed_files = sorted_names(&draft.files);
         self.finish(
             target,
+            head,
             draft,
             Vec::new(),
             Arc::new(work_tree_source(&self.root)),
@@ -136,7 +156,7 @@ impl Repository {
         target.base_sha = Some(base.clone());
         let messages = history.messages(&base, &head)?;
         target.head_sha = Some(head);
-        self.finish(target, draft, messages, source)
+        self.finish(target, Some(base), draft, messages, source)
     }
 
     fn resolve_commit(&self, name: &str, options: &ResolveOptions) -> Result<Resolved, Failure> {
@@ -162,9 +182,7 @@ impl Repository {
         };
         if !is_there {
             draft.doubts.push(TrustReason::TreeDiffers);
-            draft
-                .warnings
-                .push("the work tree is not at the reviewed commit".to_owned());
+            draft.warnings.push(ELSEWHERE.to_owned());
         }
         let command = match &parent {
             Some(parent) => format!("git diff {parent} {commit}"),
@@ -174,7 +192,7 @@ impl Repository {
         target.changed_files = names(&draft.files);
         let source = Arc::new(self.commit_source(&commit));
         target.commit_sha = Some(commit);
-        self.finish(target, draft, vec![message_of(&raw)], source)
+        self.finish(target, parent, draft, vec![message_of(&raw)], source)
     }
 
     fn resolve_custom(&self, text: &str) -> Result<Resolved, Failure> {
@@ -184,6 +202,7 @@ impl Repository {
         let draft = Draft::default();
         self.finish(
             target,
+            None,
             draft,
             Vec::new(),
             Arc::new(work_tree_source(&self.root)),
@@ -207,6 +226,7 @@ impl Repository {
     fn finish(
         &self,
         target: ReviewTarget,
+        before: Option<String>,
         mut draft: Draft,
         commit_messages: Vec<String>,
         source: Arc<dyn SourceReader>,
@@ -216,6 +236,9 @@ impl Repository {
         Ok(Resolved {
             target,
             patch: Patch { files: draft.files },
+            untracked: draft.untracked,
+            has_work_tree: draft.is_of_work_tree,
+            before,
             warnings: draft.warnings,
             doubts: draft.doubts,
             branch: self.history()?.branch()?,

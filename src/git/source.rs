@@ -48,13 +48,8 @@ impl SourceReader for CachedSource {
 
 impl Lines {
     fn new(contents: Vec<u8>) -> Self {
-        let ends = contents
-            .iter()
-            .enumerate()
-            .filter(|(_, byte)| **byte == b'\n');
-        let mut starts: Vec<usize> = std::iter::once(0)
-            .chain(ends.map(|(at, _)| at + 1))
-            .collect();
+        let ends = memchr::memchr_iter(b'\n', &contents);
+        let mut starts: Vec<usize> = std::iter::once(0).chain(ends.map(|at| at + 1)).collect();
         if starts.last() == Some(&contents.len()) {
             starts.pop();
         }
@@ -78,7 +73,10 @@ impl Lines {
 /// Returns a reader of the work tree's files. Links are not followed: a link is one line, the
 /// text it holds, as in a patch.
 pub(super) fn work_tree_source(root: &Path) -> impl SourceReader + use<> {
-    CachedSource::new(WorkTreeFiles(root.to_owned()))
+    CachedSource::new(WorkTreeFiles {
+        root: root.to_owned(),
+        folder: None,
+    })
 }
 
 /// Returns a reader of a commit's files, by libgit2 where that opens the repository.
@@ -104,7 +102,11 @@ impl CachedSource {
     }
 }
 
-struct WorkTreeFiles(PathBuf);
+struct WorkTreeFiles {
+    root: PathBuf,
+    /// The root once it is open.
+    folder: Option<Folder>,
+}
 
 impl Files for WorkTreeFiles {
     fn read(&mut self, path: &RepoPath) -> Option<Vec<u8>> {
@@ -113,7 +115,10 @@ impl Files for WorkTreeFiles {
         if components.any(|name| name.eq_ignore_ascii_case(b".git")) {
             return None;
         }
-        match Folder::open(&self.0).ok()?.read(path, FILE_LIMIT).ok()? {
+        if self.folder.is_none() {
+            self.folder = Some(Folder::open(&self.root).ok()?);
+        }
+        match self.folder.as_ref()?.read(path, FILE_LIMIT).ok()? {
             Entry::File { contents, .. } => Some(contents),
             Entry::Link { target } => Some(target),
             Entry::Large { .. } | Entry::Other => None,

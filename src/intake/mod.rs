@@ -1,3 +1,7 @@
-//! What is looked at before any model: limits and integrity scans.
+//! What is looked at before any model: what is not worth sending, what no engine may be given, and
+//! integrity scans, and the masking of secrets in what is sent.
 
+pub mod mask;
+pub mod prune;
+pub mod refuse;
 pub mod scan;

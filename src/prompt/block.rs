@@ -135,6 +135,21 @@ impl Block {
         Self::of(text, shown, sent, reason)
     }
 
+    /// Says that secrets are masked in the file. One that is cut short or left out stays so: what
+    /// the reason adds is how much of the rest can be read.
+    pub(super) fn mask(&mut self, reason: &str) {
+        if self.sent < Sent::Masked {
+            self.sent = Sent::Masked;
+        }
+        if self.sent == Sent::Pruned {
+            return;
+        }
+        self.reason = Some(match self.reason.take() {
+            Some(other) => format!("{other}; {reason}"),
+            None => reason.to_owned(),
+        });
+    }
+
     /// Prints nothing, for whoever reads the patch itself.
     pub(super) fn unprinted(file: &FilePatch, extent: &Extent) -> Self {
         let (sent, reason) = describe_whole(file);
@@ -154,11 +169,32 @@ impl Block {
         Self::of(text, Counts::default(), Sent::Clipped, Some(reason))
     }
 
+    /// Prints only what names the file, because a reviewer should not spend time on it.
+    pub(super) fn left_out(file: &FilePatch, extent: &Extent, reason: &str) -> Self {
+        let Extent { bytes, counts } = extent;
+        let text = printed(|out| {
+            write_header(file, out);
+            let remark = format!("diff left out, {reason}: {bytes} bytes, {counts} lines");
+            write_remark(&remark, out);
+        });
+        Self::of(
+            text,
+            Counts::default(),
+            Sent::Pruned,
+            Some(reason.to_owned()),
+        )
+    }
+
     /// Prints what is shorter: the file, or only what names it.
     pub(super) fn brief(file: &FilePatch, extent: &Extent, limit: Limit) -> Self {
         let named = Self::named(file, extent, limit);
-        if extent.bytes <= named.size.bytes as u64 {
-            Self::new(file, extent, usize::MAX)
+        if extent.bytes > named.size.bytes as u64 {
+            return named;
+        }
+        // Replacing what is no UTF-8 can make it longer than its bytes were.
+        let whole = Self::new(file, extent, usize::MAX);
+        if whole.size.bytes <= named.size.bytes {
+            whole
         } else {
             named
         }
@@ -370,6 +406,24 @@ new file mode 100644
                 .text
                 .ends_with("\n(diffwarden: contents not shown: it cannot be read)\n")
         );
+    }
+
+    #[test]
+    fn a_file_whose_text_grows_in_print_is_named_where_that_is_shorter() {
+        let mut is_met = false;
+        for length in 0..100 {
+            let mut file = edited("a");
+            // Each byte that is no UTF-8 takes three in print.
+            let rows = vec![(LineKind::Added, vec![0x80; length], false)];
+            push_hunk(&mut file, (1, 1), b"", rows);
+            let extent = extent(&file);
+            let named = Block::named(&file, &extent, Limit::File(0)).text.len();
+            let whole = printed(|out| write_file(&file, out)).len();
+            is_met |= extent.bytes <= named as u64 && whole > named;
+            let block = Block::new(&file, &extent, 0);
+            assert_eq!(block.size.bytes, named.min(whole), "{length}");
+        }
+        assert!(is_met);
     }
 
     proptest! {

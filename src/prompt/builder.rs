@@ -13,6 +13,7 @@ use super::clip::{SendLimits, SentPatch, sum};
 use super::engagement::{Frame, GAP};
 use super::fence::fence_length;
 use super::repair::repair_prompt;
+use crate::intake::mask::MaskedPatch;
 
 /// Names the patch's language after the opening fence.
 const INFO: &str = "diff";
@@ -22,8 +23,13 @@ const INFO: &str = "diff";
 pub struct BuilderInput {
     /// What is reviewed.
     pub target: Arc<ReviewTarget>,
-    /// The change as it may leave the machine: pruned and with secrets masked.
+    /// The change.
     pub patch: Arc<Patch>,
+    /// The same change as it may be sent, where it holds secrets.
+    pub masked: Option<MaskedPatch>,
+    /// For each file of the patch, in its order, why its diff is not sent, as a fragment such as
+    /// "lockfile (by its name)". Empty when every file is sent.
+    pub left_out: Vec<Option<String>>,
     /// How much of it is sent.
     pub limits: SendLimits,
 }
@@ -54,7 +60,7 @@ impl Builder {
     /// Returns what reaches a reviewer whose engine has no lower limit of its own.
     pub fn best_coverage(&self) -> Coverage {
         let sent = self.sent();
-        sent.coverage(&self.input.patch, sent.blocks.iter())
+        sent.coverage(self.patch(), sent.blocks.iter())
     }
 
     /// Returns what reaches a reviewer that reads the patch itself: all that was kept of it.
@@ -67,9 +73,27 @@ impl Builder {
         self.read.get_or_init(measure).clone()
     }
 
+    /// Returns the change as it may be sent.
+    fn patch(&self) -> &Patch {
+        let masked = self.input.masked.as_ref();
+        masked.map_or(&self.input.patch, |masked| &masked.patch)
+    }
+
     fn sent(&self) -> &SentPatch {
-        self.sent
-            .get_or_init(|| SentPatch::new(&self.input.patch, self.input.limits))
+        self.sent.get_or_init(|| {
+            let BuilderInput {
+                patch,
+                limits,
+                left_out,
+                masked,
+                ..
+            } = &self.input;
+            let sent = SentPatch::new(self.patch(), *limits, left_out);
+            match masked {
+                Some(masked) => sent.masked(patch, &masked.reasons),
+                None => sent,
+            }
+        })
     }
 
     fn compose(&self, lane: &ReviewLane, shape: &PromptShape) -> Result<Prompt, Failure> {
@@ -102,7 +126,7 @@ impl Builder {
 
     fn with_patch(&self, frame: Frame, max_chars: Option<usize>) -> Result<Prompt, Failure> {
         let sent = self.sent();
-        let patch = &self.input.patch;
+        let patch = self.patch();
         let limit = max_chars.unwrap_or(usize::MAX);
         let chars = frame.chars();
         let total = |size: Size| chars + around(size.run) + size.chars;
@@ -174,6 +198,8 @@ mod tests {
         Builder::new(BuilderInput {
             target: Arc::new(target(kind)),
             patch: Arc::new(patch),
+            masked: None,
+            left_out: Vec::new(),
             limits: SendLimits::default(),
         })
     }

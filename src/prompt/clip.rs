@@ -1,7 +1,7 @@
 //! How much of a patch is sent. Nothing is left out silently: a file that is cut short or only
 //! named keeps its header, says so in the text, and says so in the coverage.
 
-use diffwarden_actors::model::{Coverage, FilePatch, Patch};
+use diffwarden_actors::model::{Coverage, FilePatch, Patch, Sent};
 use sha2::{Digest, Sha256};
 
 use super::block::{Block, Counts, Extent, Limit, Size};
@@ -64,10 +64,13 @@ pub(super) struct Selection {
 
 impl SentPatch {
     /// Prints and measures a patch, within the limits.
-    pub(super) fn new(patch: &Patch, limits: SendLimits) -> Self {
+    ///
+    /// `left_out` holds the reason for each file that is not sent, in the order of the patch;
+    /// files it does not reach are sent.
+    pub(super) fn new(patch: &Patch, limits: SendLimits, left_out: &[Option<String>]) -> Self {
         let (extents, digest) = measure(patch);
         let mut sent = Self {
-            blocks: first_blocks(patch, &extents, limits),
+            blocks: first_blocks(patch, &extents, limits, left_out),
             extents,
             digest,
         };
@@ -79,6 +82,18 @@ impl SentPatch {
             sent.blocks.splice(kept.., named.into_iter().skip(kept));
         }
         sent
+    }
+
+    /// Tells what was masked in the patch that this was printed from. `original` is the patch before
+    /// that; the digest is the original's, because it names the change and not what is sent.
+    pub(super) fn masked(mut self, original: &Patch, reasons: &[Option<String>]) -> Self {
+        self.digest = measure(original).1;
+        for (block, reason) in self.blocks.iter_mut().zip(reasons) {
+            if let Some(reason) = reason {
+                block.mask(reason);
+            }
+        }
+        self
     }
 
     /// Measures a patch and prints nothing: what reaches whoever reads the patch itself.
@@ -151,6 +166,9 @@ impl SentPatch {
         let files = patch.files.iter().zip(&self.extents).zip(&self.blocks);
         files
             .map(|((file, extent), block)| {
+                if block.sent == Sent::Pruned {
+                    return block.clone();
+                }
                 let named = Block::named(file, extent, limit);
                 let is_shorter = match limit {
                     Limit::Prompt(_) => named.size.chars < block.size.chars,
@@ -164,13 +182,20 @@ impl SentPatch {
 
 /// Prints the files of a patch, and only names those for which there cannot be room any more, so
 /// that no more text than may be sent is ever held.
-fn first_blocks(patch: &Patch, extents: &[Extent], limits: SendLimits) -> Vec<Block> {
+fn first_blocks(
+    patch: &Patch,
+    extents: &[Extent],
+    limits: SendLimits,
+    left_out: &[Option<String>],
+) -> Vec<Block> {
     let mut room = Some(limits.max_patch_bytes);
     let mut blocks = Vec::with_capacity(patch.files.len());
-    for (file, extent) in patch.files.iter().zip(extents) {
-        let block = match room {
-            Some(_) => Block::new(file, extent, limits.max_file_bytes),
-            None => Block::brief(file, extent, Limit::Patch(limits.max_patch_bytes)),
+    for (index, (file, extent)) in patch.files.iter().zip(extents).enumerate() {
+        let reason = left_out.get(index).and_then(Option::as_deref);
+        let block = match (reason, room) {
+            (Some(reason), _) => Block::left_out(file, extent, reason),
+            (None, Some(_)) => Block::new(file, extent, limits.max_file_bytes),
+            (None, None) => Block::brief(file, extent, Limit::Patch(limits.max_patch_bytes)),
         };
         room = room.and_then(|room| room.checked_sub(block.size.bytes));
         blocks.push(block);
@@ -282,12 +307,12 @@ mod tests {
     #[test]
     fn names_files_from_the_end() {
         let patch = files(5);
-        let whole = SentPatch::new(&patch, SendLimits::default());
+        let whole = SentPatch::new(&patch, SendLimits::default(), &[]);
         let size = sum(&whole.blocks).bytes;
-        let at_the_limit = SentPatch::new(&patch, limits(size, size));
+        let at_the_limit = SentPatch::new(&patch, limits(size, size), &[]);
         assert_eq!(text(&at_the_limit.blocks), text(&whole.blocks));
 
-        let over = SentPatch::new(&patch, limits(size, size - 1));
+        let over = SentPatch::new(&patch, limits(size, size - 1), &[]);
         let sent: Vec<Sent> = over.blocks.iter().map(|block| block.sent).collect();
         let whole = Sent::Whole;
         assert_eq!(sent, [whole, whole, whole, whole, Sent::Clipped]);
@@ -302,7 +327,7 @@ mod tests {
             let mut measure = Measure::default();
             patch.files.iter().map(|file| measure.file(file)).collect()
         };
-        let blocks = first_blocks(&patch, &extents, limits(10_000, 3000));
+        let blocks = first_blocks(&patch, &extents, limits(10_000, 3000), &[]);
         let longest = blocks.iter().filter(|block| block.size.bytes > 300);
         assert_eq!(longest.count(), 4);
     }
@@ -312,7 +337,7 @@ mod tests {
         let patch = Patch {
             files: vec![added("big.log", &["some log line that repeats"; 40_000])],
         };
-        let sent = SentPatch::new(&patch, SendLimits::default());
+        let sent = SentPatch::new(&patch, SendLimits::default(), &[]);
         let block = &sent.blocks[0];
         assert!(block.size.bytes <= SendLimits::DEFAULT_MAX_FILE_BYTES);
         assert!(block.size.bytes > SendLimits::DEFAULT_MAX_FILE_BYTES - 200);
@@ -321,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_that_of_the_whole_text() {
-        let sent = SentPatch::new(&Patch::default(), SendLimits::default());
+        let sent = SentPatch::new(&Patch::default(), SendLimits::default(), &[]);
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         let coverage = sent.coverage(&Patch::default(), sent.blocks.iter());
         assert_eq!(coverage.patch_sha256, empty);
@@ -336,7 +361,7 @@ mod tests {
         fn the_patch_keeps_its_limit(
             patch in any_patch(), max_file in 0_usize..900, max_patch in 0_usize..3000,
         ) {
-            let sent = SentPatch::new(&patch, limits(max_file, max_patch));
+            let sent = SentPatch::new(&patch, limits(max_file, max_patch), &[]);
             let least: usize = patch.files.iter().zip(&sent.extents).map(|(file, extent)| {
                 Block::brief(file, extent, Limit::Patch(max_patch)).size.bytes
             }).sum();
@@ -353,7 +378,7 @@ mod tests {
         fn the_coverage_says_what_is_in_the_text(
             patch in any_patch(), max_file in 0_usize..900, max_chars in 0_usize..3000,
         ) {
-            let sent = SentPatch::new(&patch, limits(max_file, 2000));
+            let sent = SentPatch::new(&patch, limits(max_file, 2000), &[]);
             let fits = |size: Size| size.chars <= max_chars;
             let Some(selection) = sent.select(&patch, max_chars, fits) else { return Ok(()) };
             let blocks = sent.selected(&selection);
@@ -385,5 +410,29 @@ mod tests {
             let all: u64 = patch.files.iter().map(|file| file.counts().0).sum();
             prop_assert_eq!(added, all);
         }
+    }
+
+    #[test]
+    fn files_left_out_are_named_with_their_reason_whatever_the_limit() {
+        let patch = files(3);
+        let reason = "lockfile (by its name)".to_owned();
+        let left_out = [None, Some(reason.clone()), None];
+        for limit in [100_000, 1] {
+            let sent = SentPatch::new(&patch, limits(10_000, limit), &left_out);
+            let block = &sent.blocks[1];
+            assert_eq!(block.sent, Sent::Pruned);
+            assert_eq!(block.reason.as_ref(), Some(&reason));
+            assert!(block.text.contains("diff left out, lockfile (by its name)"));
+            assert!(!block.text.contains("@@"), "{}", block.text);
+            assert!(block.shown.is_empty());
+        }
+        let coverage = SentPatch::new(&patch, limits(10_000, 100_000), &left_out);
+        let coverage = coverage.coverage(&patch, coverage.blocks.iter());
+        assert_eq!(coverage.files[1].sent, Sent::Pruned);
+        assert_eq!(coverage.files[0].sent, Sent::Whole);
+        // The digest is that of the whole change.
+        let whole = SentPatch::new(&patch, limits(10_000, 100_000), &[]);
+        let whole = whole.coverage(&patch, whole.blocks.iter());
+        assert_eq!(coverage.patch_sha256, whole.patch_sha256);
     }
 }

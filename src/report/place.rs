@@ -10,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use diffwarden_actors::model::{ErrorCode, Failure, Reason, RunArtifact};
+use rustix::fs::Access;
 
 use super::build::{ReportFacts, Stamp, build_report};
 use super::shape::{ReportStorage, StorageScope};
@@ -92,6 +93,31 @@ impl Reporting {
             within,
             storage: ReportStorage { scope, mode },
         }))
+    }
+
+    /// Checks that a report could be written, before anything is spent on a run. Nothing is created.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::InvalidCli`] when the folder of reports is none, may not be written, or could
+    /// not be created.
+    pub fn check(&self) -> Result<(), Failure> {
+        let misplaced = |error: &io::Error| misplaced(&self.folder, error);
+        for folder in self.folder.ancestors() {
+            match fs::metadata(folder) {
+                // A report needs the last folder that exists for the first one that does not.
+                Ok(metadata) if metadata.is_dir() => {
+                    let needed = Access::WRITE_OK | Access::EXEC_OK;
+                    return rustix::fs::access(folder, needed)
+                        .map_err(|error| misplaced(&error.into()));
+                }
+                Ok(_) => return Err(misplaced(&io::ErrorKind::NotADirectory.into())),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
+                Err(error) => return Err(misplaced(&error)),
+            }
+        }
+        Ok(())
     }
 
     /// Returns where and how reports are kept, for [`ReportFacts`].

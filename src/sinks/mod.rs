@@ -17,6 +17,7 @@ mod progress;
 pub mod redact;
 pub mod sanitize;
 mod secrets;
+mod sheet;
 mod style;
 mod summary;
 mod wrap;
@@ -31,6 +32,9 @@ pub use error_text::ErrorObject;
 pub use foreign::Foreign;
 pub use redact::Redactor;
 pub use style::Style;
+
+pub(crate) use sheet::{Cell, Sheet};
+pub(crate) use style::Role;
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

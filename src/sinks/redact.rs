@@ -1,7 +1,7 @@
 //! Secrets are taken out of everything that is written.
 //!
-//! Two kinds are known: the values of this process's own secret variables (see `secrets`), and
-//! text in the shape of a well-known kind of token. Engines are given those variables and models
+//! Three kinds are known: the values of this process's own secret variables (see `secrets`), those
+//! that were found in the reviewed change, and text in the shape of a well-known kind of token. Engines are given those variables and models
 //! read code, so both can come back in any field of an answer or of an error.
 //!
 //! JSON is redacted string by string, never across its structure, so that what was valid JSON
@@ -11,6 +11,7 @@
 //! ordinary names in them are no secrets is the business of `secrets`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -18,6 +19,7 @@ use regex::Regex;
 
 use super::secrets::{self, Secret};
 use crate::env::Environment;
+use crate::intake::scan::credential_shapes;
 
 /// What stands in the place of a token that no variable holds.
 const REDACTED: &str = "[redacted]";
@@ -27,6 +29,7 @@ const REDACTED: &str = "[redacted]";
 pub struct Redactor {
     secrets: Vec<Secret>,
     exact: OnceLock<Option<AhoCorasick>>,
+    learned: OnceLock<AhoCorasick>,
 }
 
 impl Redactor {
@@ -35,12 +38,15 @@ impl Redactor {
         Self {
             secrets: secrets::of_environment(environment),
             exact: OnceLock::new(),
+            learned: OnceLock::new(),
         }
     }
 
     /// Returns `text` with every secret replaced by `[redacted:NAME]` or `[redacted]`.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        then(self.redact_exact(text), redact_shapes)
+        let text = then(self.redact_exact(text), |text| self.redact_learned(text));
+        let text = then(text, redact_shapes);
+        then(text, redact_credentials)
     }
 
     /// Returns JSON text (one value, or lines of them) with every secret in its strings replaced.
@@ -75,6 +81,30 @@ impl Redactor {
         Cow::Owned(safe)
     }
 
+    /// Learns the secrets that a change holds, which are redacted from now on. Only the first call
+    /// counts: a run reviews one change.
+    pub fn learn(&self, secrets: &[String]) {
+        if secrets.is_empty() {
+            return;
+        }
+        self.learned.get_or_init(|| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(secrets)
+                .expect("the size of a patch is bounded far below an automaton's limits")
+        });
+    }
+
+    fn redact_learned<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.learned.get() {
+            Some(learned) => {
+                let spans = learned.find_iter(text).map(|found| found.range());
+                replace(text, spans)
+            }
+            None => Cow::Borrowed(text),
+        }
+    }
+
     fn redact_exact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(exact) = self.exact.get_or_init(|| compile(&self.secrets)) else {
             return Cow::Borrowed(text);
@@ -106,9 +136,34 @@ fn compile(secrets: &[Secret]) -> Option<AhoCorasick> {
     })
 }
 
+/// Takes out what the scan of changes would call a credential by its shape alone.
+fn redact_credentials(text: &str) -> Cow<'_, str> {
+    replace(text, credential_shapes(text).into_iter())
+}
+
+/// Replaces spans that come in order and do not overlap.
+fn replace(text: &str, spans: impl Iterator<Item = Range<usize>>) -> Cow<'_, str> {
+    let mut safe = String::new();
+    let mut copied = 0;
+    for Range { start, end } in spans {
+        if let (Some(before), true) = (text.get(copied..start), text.is_char_boundary(end)) {
+            safe.push_str(before);
+            safe.push_str(REDACTED);
+            copied = end;
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    safe.push_str(&text[copied..]);
+    Cow::Owned(safe)
+}
+
 fn redact_shapes(text: &str) -> Cow<'_, str> {
-    let text = TOKENS.replace_all(text, REDACTED);
-    let text = then(text, |text| BEARER.replace_all(text, "$1[redacted]"));
+    let mut text = TOKENS.replace_all(text, REDACTED);
+    if text.contains("earer") {
+        text = then(text, |text| BEARER.replace_all(text, "$1[redacted]"));
+    }
     if !text.contains("://") {
         return text;
     }

@@ -43,7 +43,7 @@ impl Style {
 
 /// What a coloured text stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// A failure, or a finding of priority 0 or 1.
     Danger,
     /// Something that went well.

@@ -223,12 +223,20 @@ fn a_second_run_does_not_review_the_artifact_of_the_first() {
 }
 
 #[test]
-fn a_source_file_named_by_mistake_is_reviewed() {
+fn a_changed_file_named_by_mistake_is_not_replaced() {
     let environment = TestEnvironment::with_edit();
+    environment.codex_does(&json!([environment.record(), reply(&[])]));
     environment.write("new.rs", "fn two() {}\n");
-    let args = ["--reviewer", "surface", "--json", "--out", "new.rs"];
-    let files = &environment.review(&args).json()["target"]["changed_files"];
-    assert_eq!(*files, json!(["new.rs", "src/lib.rs"]));
+    for name in ["new.rs", "src/lib.rs"] {
+        let path = environment.repo().join(name);
+        let before = fs::read_to_string(&path).expect("a source file");
+        let run = environment.review(&["--reviewer", "codex", "--json", "--out", name]);
+        assert_eq!(run.code, 2, "{}", run.stdout);
+        let message = run.json()["error"]["message"].to_string();
+        assert!(message.contains(name), "{message}");
+        assert_eq!(fs::read_to_string(&path).expect("it stays"), before);
+    }
+    assert_eq!(environment.recorded("argv"), [] as [String; 0]);
 }
 
 #[test]

@@ -115,11 +115,21 @@ fn targets_choose_what_is_sent() {
             assert_eq!(artifact["target"]["base_sha"], Value::from(base.as_str()));
             assert_eq!(trust_reasons(&artifact), [] as [&str; 0]);
         } else {
-            // The tree holds a later version than the one under review.
+            // The tree holds a later version than the one under review, which was read in a
+            // snapshot of its own commit.
             assert_eq!(artifact["target"]["commit_sha"], Value::from(base.as_str()));
-            assert_eq!(trust_reasons(&artifact), ["tree_differs"]);
+            assert_eq!(trust_reasons(&artifact), [] as [&str; 0]);
         }
     }
+    let in_the_tree = environment.review(&[
+        "--target",
+        "commit:HEAD~1",
+        "--no-snapshot",
+        "--reviewer",
+        "codex",
+        "--json",
+    ]);
+    assert_eq!(trust_reasons(&in_the_tree.json()), ["tree_differs"]);
 }
 
 #[test]

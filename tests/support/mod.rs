@@ -237,7 +237,7 @@ impl TestEnvironment {
     /// Writes a program that leaves a trace when it is run, and returns its path.
     pub(crate) fn write_trap(&self, path: &Path) {
         let trace = self.trace();
-        let script = format!("#!/bin/sh\ntouch '{}'\nexit 1\n", trace.display());
+        let script = format!("#!/bin/sh\n: > '{}'\nexit 1\n", trace.display());
         fs::write(path, script).expect("a written trap");
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("an executable trap");
     }

@@ -123,6 +123,7 @@ mod tests {
             valid_locations: true,
             invalid_locations: vec![],
             missing_title_prefix: vec![],
+            title_priority_differs: vec![],
         }
     }
 

@@ -40,6 +40,7 @@ pub struct Parsed {
 pub fn parse_payload(payload: Payload) -> Result<Parsed, Failure> {
     match payload {
         Payload::Review(result) => Ok(structured(result)),
+        Payload::Rendered { text, result } => read_rendered(&text, result),
         Payload::Text(text) | Payload::Structured(Value::String(text)) => parse_text(&text),
         Payload::Structured(Value::Null) => Err(empty_answer()),
         Payload::Structured(value) => Ok(parse_value(&value)),
@@ -69,6 +70,23 @@ fn parse_text(text: &str) -> Result<Parsed, Failure> {
         },
         Err(_) if is_refusal(text) => return Err(refused(text)),
         Err(problem) => prose(text, Some(problem)),
+    })
+}
+
+/// Reads a review that the engine rendered as text. There is no problem to mend: the text is all
+/// that the engine has.
+fn read_rendered(text: &str, result: ReviewResult) -> Result<Parsed, Failure> {
+    let text = trim_answer(text);
+    if text.is_empty() {
+        return Err(empty_answer());
+    }
+    if result.findings.is_empty() && is_refusal(text) {
+        return Err(refused(text));
+    }
+    Ok(Parsed {
+        result,
+        problem: None,
+        ..prose(text, None)
     })
 }
 
@@ -131,6 +149,32 @@ mod tests {
     /// What an engine with JSON output and this reply ends as.
     fn reply(reply: &str) -> Parsed {
         parse_payload(read_output(reply).0).unwrap()
+    }
+
+    #[test]
+    fn a_rendered_review_is_text_with_what_was_read_of_it() {
+        let read = |text: &str, findings: bool| {
+            let mut result = structured(read_result(&answer()).unwrap()).result;
+            if !findings {
+                result.findings.clear();
+            }
+            let text = text.to_owned();
+            parse_payload(Payload::Rendered { text, result })
+        };
+        let parsed = read(" One bug.\n\nReview comment:\n ", true).unwrap();
+        assert_eq!(parsed.parse_mode, ParseMode::FallbackText);
+        assert!(!parsed.valid_schema);
+        assert_eq!(parsed.result.findings.len(), 1);
+        assert_eq!(
+            parsed.raw_text.as_deref(),
+            Some("One bug.\n\nReview comment:")
+        );
+        assert_eq!(parsed.problem, None, "there is nothing to transcribe");
+        let refusal = "I'm sorry, but I can't help with that.";
+        for (text, reason) in [(" \n", Reason::Empty), (refusal, Reason::Refused)] {
+            assert_eq!(read(text, false).unwrap_err().reason, Some(reason));
+        }
+        assert!(read(refusal, true).is_ok());
     }
 
     fn assert_prose(parsed: &Parsed, text: &str) {

@@ -2,7 +2,8 @@
 //! of it.
 //!
 //! What must stay true: the judgement never becomes part of a review, and a transcription that the
-//! model doubts, or that does not fit the schema, is refused.
+//! model doubts, that does not fit the schema, or that provably says something else than the answer
+//! is refused.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -12,6 +13,7 @@ use serde_json::{Deserializer, Value, json};
 
 use super::json::{JsonError, duplicate_key, mend_surrogates, parse_json};
 use super::schema::{SchemaError, read_result, strict_schema};
+use super::transcription::{Difference, compare};
 use super::wrapper::{find_within, trim_answer};
 use crate::engine::Payload;
 use crate::model::ReviewResult;
@@ -63,6 +65,8 @@ pub enum Refusal {
     LowConfidence,
     /// The transcription does not fit the schema either.
     Misfit(SchemaError),
+    /// The review in it does not say what the answer says.
+    Unfaithful(Difference),
 }
 
 impl fmt::Display for Refusal {
@@ -72,6 +76,7 @@ impl fmt::Display for Refusal {
             Self::Unfixable => f.write_str("the model calls the answer unfixable"),
             Self::LowConfidence => f.write_str("the model's confidence is low"),
             Self::Misfit(error) => write!(f, "the repaired review does not fit: {error}"),
+            Self::Unfaithful(difference) => f.write_str(difference.as_str()),
         }
     }
 }
@@ -95,16 +100,17 @@ pub fn repair_schema() -> &'static Value {
     &SCHEMA
 }
 
-/// Reads a reply, from a structured channel or from text that holds it.
+/// Reads a reply to the request to transcribe `answer`, from a structured channel or from text that
+/// holds it.
 ///
 /// # Errors
 ///
 /// Fails when the repair must not be used.
-pub fn read_repair(payload: &Payload) -> Result<Repair, Refusal> {
+pub fn read_repair(payload: &Payload, answer: &str) -> Result<Repair, Refusal> {
     let reply = match payload {
         Payload::Structured(Value::String(text)) | Payload::Text(text) => find_reply(text),
         Payload::Structured(value) => find_within(value, &read_reply),
-        Payload::Review(_) => None,
+        Payload::Review(_) | Payload::Rendered { .. } => None,
     };
     let reply = reply.ok_or(Refusal::NoReply)?;
     if !reply.fixable {
@@ -114,8 +120,10 @@ pub fn read_repair(payload: &Payload) -> Result<Repair, Refusal> {
         return Err(Refusal::LowConfidence);
     }
     let review = reply.review.ok_or(Refusal::Unfixable)?;
+    let result = read_result(&review).map_err(Refusal::Misfit)?;
+    compare(answer, &result).map_err(Refusal::Unfaithful)?;
     Ok(Repair {
-        result: read_result(&review).map_err(Refusal::Misfit)?,
+        result,
         confidence: reply.confidence,
     })
 }
@@ -206,7 +214,7 @@ mod tests {
                     "Here {{it}} is:\n{reply}\nDone {{\"review\": 1}}."
                 )),
             ] {
-                let repair = read_repair(&payload).unwrap();
+                let repair = read_repair(&payload, "").unwrap();
                 assert_eq!(repair.confidence, sure);
                 assert_eq!(repair.result, read_result(&answer()).unwrap());
             }
@@ -230,19 +238,45 @@ mod tests {
             (answer(), Refusal::NoReply),
             (json!([]), Refusal::NoReply),
         ] {
-            assert_eq!(read_repair(&text(&value)).unwrap_err(), refusal, "{value}");
+            assert_eq!(
+                read_repair(&text(&value), "").unwrap_err(),
+                refusal,
+                "{value}"
+            );
             let payload = Payload::Structured(value);
-            assert_eq!(read_repair(&payload).unwrap_err(), refusal);
+            assert_eq!(read_repair(&payload, "").unwrap_err(), refusal);
         }
         for prose in ["", "I cannot.", "{\"fixable\": true", "{\"review\":"] {
-            assert_eq!(read_repair(&text(&prose)).unwrap_err(), Refusal::NoReply);
+            assert_eq!(
+                read_repair(&text(&prose), "").unwrap_err(),
+                Refusal::NoReply
+            );
         }
+    }
+
+    #[test]
+    fn a_reply_that_says_something_else_is_refused() {
+        let none = json!({
+            "findings": [],
+            "overall_correctness": "patch is incorrect",
+            "overall_explanation": "x",
+            "overall_confidence_score": 0.5,
+        });
+        let mut half = answer().to_string();
+        half.pop();
+        let faithful = text(&reply(true, "high", &answer()));
+        assert!(read_repair(&faithful, &half).is_ok());
+        let emptied = text(&reply(true, "high", &none));
+        assert_eq!(
+            read_repair(&emptied, &half).unwrap_err(),
+            Refusal::Unfaithful(Difference::LeavesOut)
+        );
     }
 
     #[test]
     fn a_bare_review_is_no_reply() {
         let review = Payload::Review(read_result(&answer()).unwrap());
-        assert_eq!(read_repair(&review).unwrap_err(), Refusal::NoReply);
+        assert_eq!(read_repair(&review, "").unwrap_err(), Refusal::NoReply);
     }
 
     #[test]
@@ -268,7 +302,7 @@ mod tests {
         fn any_text_is_read_or_refused(
             text in "([{}\",: é]|\"fixable\":|\"confidence\":|\"review\":|true|null){0,60}"
         ) {
-            if let Ok(repair) = read_repair(&Payload::Text(text)) {
+            if let Ok(repair) = read_repair(&Payload::Text(text), "") {
                 prop_assert_ne!(repair.confidence, RepairConfidence::Low);
             }
         }

@@ -3,7 +3,7 @@
 //! Checking never drops a finding: what does not hold is listed, and strict mode decides later.
 
 use super::locate::{Located, Locator};
-use crate::model::{Finding, InvalidLocation, ParseMode, ReviewResult, ReviewValidation};
+use crate::model::{Finding, InvalidLocation, ParseMode, Priority, ReviewResult, ReviewValidation};
 
 /// Checks one reviewer's result.
 pub fn validate(
@@ -30,12 +30,15 @@ pub(super) fn validate_located<'a>(
 ) -> ReviewValidation {
     let mut invalid_locations = Vec::new();
     let mut missing_title_prefix = Vec::new();
+    let mut title_priority_differs = Vec::new();
     for (index, (finding, located)) in findings.enumerate() {
         if let Some(reason) = located.problem.clone() {
             invalid_locations.push(InvalidLocation { index, reason });
         }
-        if !has_priority_prefix(&finding.title) {
-            missing_title_prefix.push(index);
+        match title_priority(&finding.title) {
+            None => missing_title_prefix.push(index),
+            said if said != finding.priority => title_priority_differs.push(index),
+            Some(_) => {}
         }
     }
     let valid_locations = invalid_locations.is_empty();
@@ -47,6 +50,7 @@ pub(super) fn validate_located<'a>(
         valid_locations,
         invalid_locations,
         missing_title_prefix,
+        title_priority_differs,
     }
 }
 
@@ -68,8 +72,12 @@ pub(super) fn common_reading<'a>(
     }
 }
 
-fn has_priority_prefix(title: &str) -> bool {
-    matches!(title.as_bytes(), [b'[', b'P', b'0'..=b'3', b']', ..])
+/// Returns the priority that a title begins with.
+fn title_priority(title: &str) -> Option<Priority> {
+    match title.as_bytes() {
+        [b'[', b'P', digit @ b'0'..=b'3', b']', ..] => Some(Priority(digit - b'0')),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -137,14 +145,34 @@ mod tests {
     }
 
     #[test]
+    fn a_title_that_names_another_priority_is_noted() {
+        let scope = scope(Some(vec![RepoPath::from("a")]));
+        let locator = Locator::new(&scope, &LocalDisk);
+        let of = |title, priority: Option<u8>| Finding {
+            priority: priority.map(Priority),
+            ..finding(title, "a", 5, 5)
+        };
+        let findings = vec![
+            of("[P1] same", Some(1)),
+            of("[P0] less", Some(3)),
+            of("[P0] not said", None),
+            of("no prefix", Some(2)),
+        ];
+        let result = result("patch is incorrect", "x", 0.5, findings);
+        let validation = validate(&result, ParseMode::StrictJson, true, &locator);
+        assert_eq!(validation.title_priority_differs, [1, 2]);
+        assert_eq!(validation.missing_title_prefix, [3]);
+    }
+
+    #[test]
     fn titles_begin_with_their_priority() {
-        for title in ["[P0] x", "[P3]x", "[P1]"] {
-            assert!(has_priority_prefix(title), "{title}");
+        for (title, priority) in [("[P0] x", 0), ("[P3]x", 3), ("[P1]", 1)] {
+            assert_eq!(title_priority(title), Some(Priority(priority)), "{title}");
         }
         for title in [
             "", "x", "P1 x", "[P4] x", "[p1] x", " [P1] x", "[P1 x", "[P10] x", "[Pé] x",
         ] {
-            assert!(!has_priority_prefix(title), "{title}");
+            assert_eq!(title_priority(title), None, "{title}");
         }
     }
 
@@ -157,6 +185,7 @@ mod tests {
             valid_locations: true,
             invalid_locations: Vec::new(),
             missing_title_prefix: Vec::new(),
+            title_priority_differs: Vec::new(),
         };
         let strict = one(ParseMode::StrictJson, true);
         let prose = one(ParseMode::FallbackText, false);

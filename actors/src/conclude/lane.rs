@@ -181,6 +181,7 @@ fn artifact(plan: &RunPlan, mut entries: Vec<ReviewerEntry>, timing_ms: u64) -> 
         trust,
         coverage,
         clusters: conclusion.clusters,
+        snapshot: plan.snapshot.as_ref().and_then(|it| it.record.clone()),
         timing_ms: Some(timing_ms),
     }
 }

@@ -47,6 +47,7 @@ fn answers(id: &str, mode: ParseMode, valid_locations: bool) -> ReviewerEntry {
                 vec![invalid]
             },
             missing_title_prefix: vec![],
+            title_priority_differs: vec![],
         },
         timing_ms: Some(5),
         raw_text: Some("raw".to_owned()),

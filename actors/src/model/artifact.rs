@@ -43,9 +43,29 @@ pub struct ReviewArtifact {
     /// Findings of several reviewers about the same place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<Cluster>,
+    /// The frozen copy of the reviewed tree that the reviewers looked at; absent when they looked
+    /// at the work tree itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<Snapshot>,
     /// Time of the whole run, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing_ms: Option<u64>,
+}
+
+/// A frozen copy of the reviewed tree, as it was written for one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Snapshot {
+    /// The commit whose tree it is; absent when it is that of the work tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_sha: Option<String>,
+    /// How many files and links were written.
+    pub files: u64,
+    /// The size of all of them, in bytes.
+    pub bytes: u64,
+    /// The paths of the tree that are not in it because they could harm a reviewer or could not be
+    /// written, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
 }
 
 /// Findings of at least two reviewers that overlap or lie at most three lines apart.

@@ -20,7 +20,7 @@ mod reviewer;
 mod target;
 mod trust;
 
-pub use artifact::{ARTIFACT_SCHEMA_VERSION, Cluster, ReviewArtifact};
+pub use artifact::{ARTIFACT_SCHEMA_VERSION, Cluster, ReviewArtifact, Snapshot};
 pub use batch::{
     BatchKind, LaneArtifact, LaneStatus, ReviewBatchArtifact, ReviewPlan, RunArtifact,
 };

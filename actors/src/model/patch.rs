@@ -140,35 +140,39 @@ impl Patch {
         self.files.is_empty()
     }
 
-    /// Returns the lines a finding may touch, for every file with added lines, as runs in new-file
-    /// numbering: the added lines, and the lines on both sides of a place where lines were only
-    /// removed.
+    /// Returns the lines a finding may touch, for every file whose lines the patch shows, as
+    /// ascending runs: the added lines, and where lines were only removed, the lines on both sides
+    /// of that place (by their new numbers) as well as those that are gone (by their old ones).
     ///
-    /// A file without added lines (deleted, binary, renamed without edits, only lines removed)
-    /// has no entry.
+    /// A file without lines (binary, renamed without edits, too large) has no entry.
     pub fn changed_ranges(&self) -> BTreeMap<RepoPath, Vec<LineRange>> {
-        let mut ranges: BTreeMap<RepoPath, Vec<LineRange>> = BTreeMap::new();
+        let mut lines: BTreeMap<RepoPath, Vec<u32>> = BTreeMap::new();
         for file in &self.files {
-            let Some(path) = &file.new_path else { continue };
-            if file.counts().0 > 0 {
-                let runs = ranges.entry(path.clone()).or_default();
-                file.for_each_changed(|line| extend_runs(runs, line));
-            }
+            let lines = lines.entry(file.path().clone()).or_default();
+            file.for_each_changed(|line| lines.push(line));
         }
-        ranges.retain(|_, runs| !runs.is_empty());
-        ranges
+        lines.retain(|_, lines| !lines.is_empty());
+        let runs = lines
+            .into_iter()
+            .map(|(path, lines)| (path, runs_of(lines)));
+        runs.collect()
     }
 }
 
-/// Takes in a line that comes after all those that were taken in before, or is the last of them.
-fn extend_runs(runs: &mut Vec<LineRange>, line: u32) {
-    match runs.last_mut() {
-        Some(run) if (run.end..=run.end + 1).contains(&line) => run.end = line,
-        _ => runs.push(LineRange {
-            start: line,
-            end: line,
-        }),
+/// Joins lines, in any order, to runs.
+fn runs_of(mut lines: Vec<u32>) -> Vec<LineRange> {
+    lines.sort_unstable();
+    let mut runs: Vec<LineRange> = Vec::new();
+    for line in lines {
+        match runs.last_mut() {
+            Some(run) if line <= run.end.saturating_add(1) => run.end = line,
+            _ => runs.push(LineRange {
+                start: line,
+                end: line,
+            }),
+        }
     }
+    runs
 }
 
 impl FilePatch {
@@ -239,34 +243,37 @@ impl FilePatch {
         })
     }
 
-    /// Calls `visit` with the new-side number of every added line, and of the lines around every
-    /// run of removed lines that no added line is part of. Numbers never go down, and can repeat.
+    /// Calls `visit` with the new number of every added line, and for every run of removed lines
+    /// that no added line is part of, with their old numbers and the new ones of the lines around
+    /// them. Numbers come in no order, and can repeat.
     fn for_each_changed(&self, mut visit: impl FnMut(u32)) {
         for hunk in self.hunks() {
-            let mut number = hunk.new_start;
+            let (mut old, mut new) = (hunk.old_start, hunk.new_start);
             // The context line before, until a changed line is seen.
             let mut before = None;
-            let (mut removed, mut added) = (false, false);
+            let (mut first_removed, mut added) = (old, false);
             for line in &hunk.lines {
                 match line.kind {
                     LineKind::Added => {
-                        visit(number);
-                        number += 1;
+                        visit(new);
+                        new = new.saturating_add(1);
                         added = true;
                     }
-                    LineKind::Removed => removed = true,
+                    LineKind::Removed => old = old.saturating_add(1),
                     LineKind::Context => {
-                        if removed && !added {
-                            before.into_iter().chain([number]).for_each(&mut visit);
+                        if first_removed < old && !added {
+                            before.into_iter().chain([new]).for_each(&mut visit);
+                            (first_removed..old).for_each(&mut visit);
                         }
-                        (removed, added) = (false, false);
-                        before = Some(number);
-                        number += 1;
+                        before = Some(new);
+                        (old, new) = (old.saturating_add(1), new.saturating_add(1));
+                        (first_removed, added) = (old, false);
                     }
                 }
             }
-            if removed && !added {
+            if first_removed < old && !added {
                 before.into_iter().for_each(&mut visit);
+                (first_removed..old).for_each(&mut visit);
             }
         }
     }
@@ -276,8 +283,13 @@ impl FilePatch {
 mod tests {
     use super::*;
 
-    /// Returns the runs of a hunk at new line 10 whose lines have these signs.
+    /// Returns the runs of a hunk at line 10 of both sides whose lines have these signs.
     fn runs(signs: &str) -> Vec<(u32, u32)> {
+        runs_at(10, signs)
+    }
+
+    /// The same, at a line of its own on the old side.
+    fn runs_at(old_start: u32, signs: &str) -> Vec<(u32, u32)> {
         let lines = signs.chars().map(|sign| Line {
             kind: match sign {
                 '+' => LineKind::Added,
@@ -289,7 +301,7 @@ mod tests {
             len: 0,
         });
         let hunk = Hunk {
-            old_start: 10,
+            old_start,
             old_lines: 0,
             new_start: 10,
             new_lines: 0,
@@ -322,7 +334,49 @@ mod tests {
         assert_eq!(runs("+ - - +"), [(10, 14)]);
         assert_eq!(runs("-   + "), [(10, 10), (13, 13)]);
         assert_eq!(runs("+   -"), [(10, 10), (13, 13)]);
-        // Without an added line there is nothing to miss: any line will do.
-        assert_eq!(runs("   -   "), []);
+        assert_eq!(runs("   -   "), [(12, 13)]);
+        assert_eq!(runs("   "), []);
+    }
+
+    #[test]
+    fn lines_that_are_only_gone_count_by_their_old_numbers_too() {
+        assert_eq!(runs_at(40, "   ---   "), [(12, 13), (43, 45)]);
+        assert_eq!(runs_at(40, "--"), [(40, 41)]);
+        assert_eq!(runs_at(40, "-- "), [(10, 10), (40, 41)]);
+        // Where others took their place, those are the changed lines.
+        assert_eq!(runs_at(40, "   --+   "), [(13, 13)]);
+        assert_eq!(runs_at(8, "   --   "), [(11, 13)]);
+    }
+
+    #[test]
+    fn a_deleted_file_has_the_lines_it_had() {
+        let line = Line {
+            kind: LineKind::Removed,
+            no_newline: false,
+            start: 0,
+            len: 0,
+        };
+        let path = RepoPath::from("gone");
+        let file = FilePatch {
+            old_path: Some(path.clone()),
+            new_path: None,
+            change: Change::Deleted,
+            old_mode: None,
+            new_mode: None,
+            old_id: None,
+            new_id: None,
+            similarity: None,
+            body: Body::Hunks(vec![Hunk {
+                old_start: 1,
+                old_lines: 3,
+                new_start: 0,
+                new_lines: 0,
+                section: Vec::new(),
+                lines: vec![line; 3],
+            }]),
+            content: Vec::new(),
+        };
+        let ranges = Patch { files: vec![file] }.changed_ranges();
+        assert_eq!(ranges[&path], [LineRange { start: 1, end: 3 }]);
     }
 }

@@ -81,6 +81,10 @@ pub struct ReviewValidation {
     /// Indexes of findings whose title lacks its `[Pn]` prefix (SPEC 13.7); left out when none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_title_prefix: Vec<usize>,
+    /// Indexes of findings whose title's `[Pn]` is not their priority, which alone counts for
+    /// gates; left out when none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub title_priority_differs: Vec<usize>,
 }
 
 /// One finding whose location does not hold.

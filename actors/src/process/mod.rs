@@ -9,7 +9,9 @@
 //! The owner of a child is the future returned here; nothing is shared.
 
 mod files;
+mod leash;
 mod lines;
+mod pipes;
 mod spawn;
 
 use std::io;
@@ -19,17 +21,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use process_wrap::tokio::ChildWrapper;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinSet, spawn_blocking};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout};
 
+use self::leash::{at, reached};
 use self::lines::{Lines, Tail};
+use self::pipes::{Input, Pipe};
 use self::spawn::Group;
 use crate::engine::{Action, Answer, Captured, CommandSpec, Dialogue, ExitKind};
 use crate::model::{ErrorCode, Failure, Reason};
 use crate::schedule::StopLevel;
+
+pub(crate) use self::leash::{Halt, Leash};
 
 /// How long the pipes are read after the child has ended: a grandchild may hold them for ever.
 const DRAIN: Duration = Duration::from_millis(200);
@@ -39,58 +43,6 @@ const PARTING: Duration = Duration::from_millis(200);
 const REAP: Duration = Duration::from_secs(2);
 /// How much of the end of standard error is kept.
 const STDERR_TAIL: usize = 64 << 10;
-const CHUNK: usize = 64 << 10;
-
-/// What bounds a task from outside.
-#[derive(Debug, Clone)]
-pub(crate) struct Leash {
-    /// Whether the task has to end, and how fast.
-    pub(crate) stop: watch::Receiver<StopLevel>,
-    /// When the task's time is over.
-    pub(crate) deadline: Option<Instant>,
-    /// How long a child may take to end after it was asked to.
-    pub(crate) grace: Duration,
-    /// How many bytes of each stream are taken.
-    pub(crate) max_output: usize,
-    /// The root of the reviewed work tree, whose programs no child may find.
-    pub(crate) repo_root: Arc<Path>,
-}
-
-/// Why a task ended without a result.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Halt {
-    /// It failed.
-    Failed(Failure),
-    /// Its time was over.
-    Deadline,
-    /// The run is being stopped.
-    Stopped,
-}
-
-impl From<Failure> for Halt {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl Leash {
-    /// Waits until the task has to end, and returns why.
-    pub(crate) async fn halted(&mut self) -> Halt {
-        tokio::select! {
-            () = at(self.deadline) => Halt::Deadline,
-            () = reached(&mut self.stop, StopLevel::Gracefully) => Halt::Stopped,
-        }
-    }
-
-    /// Returns once the grace is over, or at once when there is none any more.
-    pub(crate) async fn grace_over(&mut self) {
-        let end = Instant::now() + self.grace;
-        tokio::select! {
-            () = sleep_until(end) => {}
-            () = reached(&mut self.stop, StopLevel::Now) => {}
-        }
-    }
-}
 
 /// Runs a command to its end and returns all of its standard output.
 pub(crate) async fn collect(
@@ -418,130 +370,6 @@ impl<'a> Child<'a> {
                 () = reached(&mut leash.stop, StopLevel::Now) => return,
             }
         }
-    }
-}
-
-/// The reading end of one of the child's streams.
-struct Pipe<R> {
-    reader: Option<R>,
-    buffer: Vec<u8>,
-    taken: usize,
-    limit: usize,
-}
-
-impl<R: AsyncRead + Unpin> Pipe<R> {
-    fn new(reader: Option<R>, limit: usize) -> Self {
-        Self {
-            reader,
-            buffer: vec![0; CHUNK],
-            taken: 0,
-            limit,
-        }
-    }
-
-    fn is_open(&self) -> bool {
-        self.reader.is_some()
-    }
-
-    async fn read(&mut self) -> io::Result<usize> {
-        match &mut self.reader {
-            Some(reader) => reader.read(&mut self.buffer).await,
-            None => std::future::pending().await,
-        }
-    }
-
-    /// Returns the bytes of a read; `None` at the stream's end.
-    fn take(&mut self, name: &str, read: &io::Result<usize>) -> Result<Option<&[u8]>, Failure> {
-        let Ok(size @ 1..) = *read else {
-            self.reader = None;
-            return Ok(None);
-        };
-        self.taken += size;
-        if self.taken > self.limit {
-            return Err(Failure::new(
-                ErrorCode::ReviewerFailed,
-                format!(
-                    "the engine printed more than {} bytes on {name}",
-                    self.limit
-                ),
-            )
-            .reason(Reason::OutputLimit));
-        }
-        Ok(Some(&self.buffer[..size]))
-    }
-
-    fn discard(&mut self, read: &io::Result<usize>) {
-        if !matches!(read, Ok(1..)) {
-            self.reader = None;
-        }
-    }
-}
-
-/// The writing end of the child's standard input. Writing happens in a task of its own, because a
-/// child may print before it reads, or never read.
-struct Input {
-    queue: Option<mpsc::UnboundedSender<Vec<u8>>>,
-    /// Ends the task with the child.
-    _writer: JoinSet<()>,
-}
-
-impl Input {
-    fn feed(stdin: Option<ChildStdin>, first: Vec<u8>, keep_open: bool) -> Self {
-        let mut writer = JoinSet::new();
-        let Some(mut stdin) = stdin else {
-            return Self {
-                queue: None,
-                _writer: writer,
-            };
-        };
-        let (queue, mut lines) = mpsc::unbounded_channel::<Vec<u8>>();
-        writer.spawn(async move {
-            // A child that reads no more (EPIPE) may still have an answer.
-            if stdin.write_all(&first).await.is_err() {
-                return;
-            }
-            drop(first);
-            while let Some(line) = lines.recv().await {
-                if stdin.write_all(&line).await.is_err() {
-                    return;
-                }
-            }
-        });
-        Self {
-            queue: keep_open.then_some(queue),
-            _writer: writer,
-        }
-    }
-
-    fn write(&self, line: String) {
-        let mut bytes = line.into_bytes();
-        bytes.push(b'\n');
-        match &self.queue {
-            // The task is gone when the child reads no more.
-            Some(queue) => drop(queue.send(bytes)),
-            None => tracing::debug!("a line for a closed standard input was dropped"),
-        }
-    }
-
-    /// Closes standard input once everything queued has been written.
-    fn close(&mut self) {
-        self.queue = None;
-    }
-}
-
-/// Returns at `instant`; never without one.
-async fn at(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => sleep_until(instant).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Returns once the stop level is at least `level`.
-async fn reached(stop: &mut watch::Receiver<StopLevel>, level: StopLevel) {
-    if stop.wait_for(|&now| now >= level).await.is_err() {
-        // The sender is gone: nobody will ever ask.
-        std::future::pending::<()>().await;
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::engine::{CaptureMode, Payload, PlacedFile};
+use tokio::sync::watch;
 
 const MARKER: &str = "DIFFWARDEN_TEST_MARKER";
 const LIMIT: Duration = Duration::from_secs(30);
@@ -48,6 +49,7 @@ impl Bench {
             grace: Duration::from_millis(100),
             max_output: 16 << 20,
             repo_root: Path::new("/no/such/repo").into(),
+            work_root: Path::new("/no/such/repo").into(),
         }
     }
 
@@ -466,6 +468,7 @@ async fn nothing_a_child_starts_comes_from_the_reviewed_repository() {
         spec.env.push(("PATH".into(), own));
         let leash = Leash {
             repo_root: repo.path().into(),
+            work_root: repo.path().into(),
             ..bench.leash()
         };
         let captured = collect(spec.clone(), bench.path(), leash).await.unwrap();

@@ -13,7 +13,7 @@ const PER_REVIEWER: u64 = 12;
 const RESERVED: u64 = 40;
 
 /// Returns how many reviewers may run at a time when `wanted` are wanted.
-pub(super) fn affordable(wanted: usize) -> usize {
+pub(crate) fn affordable(wanted: usize) -> usize {
     // What has no limit tells no number.
     let limit = getrlimit(Resource::Nofile).current;
     let room = limit.map_or(usize::MAX, room_for);

@@ -349,21 +349,17 @@ fn catalogs_and_capabilities_are_held() {
 #[test]
 fn paths_that_are_not_built_are_refused_last() {
     let config = json!({"reviewers": [
-        {"id": "server", "engine": "codex", "transport": "app-server"}
+        {"id": "server", "engine": "droid", "transport": "cli"}
     ]});
     for (config, words, part) in [
-        (None, "--reviewer claude", "claude engine over sdk"),
+        (None, "--reviewer cursor", "cursor engine over sdk"),
         (None, "--reviewer acp", "acp engine over acp"),
         (
             None,
             "--reviewer codex --reviewer grok",
             "grok engine over cli",
         ),
-        (
-            Some(&config),
-            "--reviewer server",
-            "codex engine over app-server",
-        ),
+        (Some(&config), "--reviewer server", "droid engine over cli"),
     ] {
         let parts = [part, "codex over cli", "surface", "does not have yet"];
         refused(config, words, ErrorCode::InvalidCli, &parts);

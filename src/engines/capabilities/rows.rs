@@ -17,8 +17,9 @@ const BASE: Capability = Capability {
     built: false,
     executables: &[],
     minimum_version: None,
+    measured_version: None,
     default_model: None,
-    supports_model: true,
+    model_flag: Some("--model"),
     effort: EffortSupport::Unsupported,
     default_effort: None,
     supports_fallback_model: false,
@@ -29,6 +30,7 @@ const BASE: Capability = Capability {
     schema: SchemaKind::Text,
     max_prompt: None,
     readonly: Some(ReadonlyLevel::ToolRestricted),
+    readonly_evidence: "",
     instruction_files: &[],
     auth: NO_AUTH,
     options: options::COMMON,
@@ -70,6 +72,9 @@ const CURSOR_SDK: Capability = Capability {
     transport: Some(Transport::Native),
     executables: &["node"],
     effort: EffortSupport::Ignored,
+    measured_version: Some("1.0.32"),
+    model_flag: Some("model.id"),
+    readonly_evidence: "the service keeps the list of tools; the client does what it asks for",
     ..CURSOR
 };
 
@@ -85,6 +90,7 @@ const CURSOR_CLI: Capability = Capability {
         files: &[],
         delegated_login: true,
     },
+    readonly_evidence: "nothing was measured",
     ..CURSOR
 };
 
@@ -121,12 +127,15 @@ const CLAUDE: Capability = Capability {
         delegated_login: true,
     },
     options: options::CLAUDE,
+    measured_version: Some("2.1.332"),
+    readonly_evidence: "only Read, Grep and Glob are offered, and others are refused",
     ..BASE
 };
 
 /// A frame of 12 MB was read, so the limit of standard input does not apply here.
 const CLAUDE_SDK: Capability = Capability {
     transport: Some(Transport::Native),
+    built: true,
     supports_max_turns: true,
     ..CLAUDE
 };
@@ -162,6 +171,8 @@ const PI: Capability = Capability {
         delegated_login: true,
     },
     options: options::PI,
+    measured_version: Some("1.6.0"),
+    readonly_evidence: "only read, grep, find and ls are offered, and others are not found",
     ..BASE
 };
 
@@ -194,12 +205,15 @@ const DROID: Capability = Capability {
         files: &[],
         delegated_login: true,
     },
+    measured_version: Some("0.225.2"),
+    readonly_evidence: "a list of tools and locked settings; the defaults would run commands",
     ..BASE
 };
 
 const DROID_SDK: Capability = Capability {
     transport: Some(Transport::Native),
     schema: SchemaKind::Native,
+    model_flag: Some("modelId"),
     ..DROID
 };
 
@@ -226,6 +240,7 @@ const CODEX: Capability = Capability {
     schema: SchemaKind::NativeStrict,
     max_prompt: Some(PromptLimit::Characters(1_048_576)),
     readonly: Some(ReadonlyLevel::Enforced),
+    measured_version: Some("0.171.0"),
     ..BASE
 };
 
@@ -244,18 +259,22 @@ const CODEX_CLI: Capability = Capability {
         delegated_login: false,
     },
     options: options::CODEX_CLI,
+    readonly_evidence: "preflight has the sandbox of this machine refuse a write",
     ..CODEX
 };
 
 /// The server ignores `CODEX_API_KEY`.
 const CODEX_APP_SERVER: Capability = Capability {
     transport: Some(Transport::AppServer),
+    built: true,
     auth: AuthSignals {
         variables: &[],
         files: CODEX_LOGIN,
         delegated_login: false,
     },
     options: options::CODEX_APP_SERVER,
+    model_flag: Some("model"),
+    readonly_evidence: "the sandbox of `codex exec`",
     ..CODEX
 };
 
@@ -275,6 +294,8 @@ const GEMINI_CLI: Capability = Capability {
         }],
         delegated_login: true,
     },
+    measured_version: Some("0.61.0"),
+    readonly_evidence: "a policy and the list of tools each leave four tools that read",
     ..BASE
 };
 
@@ -296,6 +317,8 @@ const OPENCODE_CLI: Capability = Capability {
         delegated_login: true,
     },
     options: options::OPENCODE,
+    measured_version: Some("1.18.33"),
+    readonly_evidence: "a generated agent denies all tools but three that read",
     ..BASE
 };
 
@@ -324,6 +347,8 @@ const GROK_CLI: Capability = Capability {
         }],
         delegated_login: true,
     },
+    measured_version: Some("1.0.41"),
+    readonly_evidence: "a list of tools; the kernel keeps all but temporary folders",
     ..BASE
 };
 
@@ -333,7 +358,7 @@ const ANTIGRAVITY_CLI: Capability = Capability {
     transport: Some(Transport::Cli),
     executables: &["agy"],
     minimum_version: Some("1.0.6"),
-    supports_model: false,
+    model_flag: None,
     instruction_files: &["AGENTS.md", "GEMINI.md"],
     auth: AuthSignals {
         variables: &[],
@@ -345,6 +370,8 @@ const ANTIGRAVITY_CLI: Capability = Capability {
         delegated_login: true,
     },
     options: options::ANTIGRAVITY,
+    readonly: Some(ReadonlyLevel::PromptOnly),
+    readonly_evidence: "nothing was measured",
     ..BASE
 };
 
@@ -365,12 +392,15 @@ const COPILOT: Capability = Capability {
         files: &[],
         delegated_login: true,
     },
+    measured_version: Some("1.0.102"),
+    readonly_evidence: "only view, grep and glob are offered, and others are not found",
     ..BASE
 };
 
 const COPILOT_SDK: Capability = Capability {
     transport: Some(Transport::Native),
     schema: SchemaKind::ToolCall,
+    model_flag: Some("model"),
     ..COPILOT
 };
 
@@ -383,7 +413,7 @@ const COPILOT_CLI: Capability = Capability {
 const ACP: Capability = Capability {
     engine: EngineName::Acp,
     transport: Some(Transport::Acp),
-    supports_model: false,
+    model_flag: None,
     readonly: Some(ReadonlyLevel::PromptOnly),
     instruction_files: &[
         "AGENTS.md",
@@ -399,15 +429,17 @@ const ACP: Capability = Capability {
         delegated_login: true,
         ..NO_AUTH
     },
+    readonly_evidence: "what an agent does is its own affair",
     ..BASE
 };
 
 const SURFACE: Capability = Capability {
     engine: EngineName::Surface,
     built: true,
-    supports_model: false,
+    model_flag: None,
     readonly: None,
     options: &[],
+    readonly_evidence: "it has no code that writes",
     ..BASE
 };
 

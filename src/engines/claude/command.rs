@@ -13,10 +13,11 @@ use super::environment::Surroundings;
 use super::features::Features;
 use super::options::Options;
 use crate::engines::executable::Resolved;
+use crate::engines::shared;
 
 /// The JSON schema of the answer. Claude takes it inline only, and no `$schema` member newer than
 /// draft 7.
-const SCHEMA: &str = include_str!("review.schema.json");
+pub(super) const SCHEMA: &str = include_str!("review.schema.json");
 
 /// The file of the system prompt, relative to the run folder.
 const SYSTEM_PROMPT_FILE: &str = "system-prompt.md";
@@ -26,12 +27,12 @@ const SYSTEM_PROMPT_FILE: &str = "system-prompt.md";
 const MAX_ARGUMENT: usize = 96 << 10;
 
 /// The system prompt of a repair, in place of Claude's own, which is about writing code.
-const TRANSCRIBER: &str = "You transcribe reviews into JSON. You have no tools, you change no \
+pub(super) const TRANSCRIBER: &str = "You transcribe reviews into JSON. You have no tools, you change no \
                            statement, and you add none.";
 
 /// The tools a review has. `--allowedTools` with the same names would let them leave the working
 /// folder, so it is not passed: what is inside the folder needs no such rule.
-const TOOLS: &str = "Read,Grep,Glob";
+pub(super) const TOOLS: &str = "Read,Grep,Glob";
 
 /// Refused by name as well, for the case that a later Claude adds tools to a list.
 const DENIED: &str = "Bash,PowerShell,Monitor,Edit,Write,NotebookEdit,WebFetch,WebSearch,Agent,\
@@ -50,8 +51,7 @@ pub(super) fn review_command(
         Some(system) if takes_system_prompt(features, prompt) => {
             (Some(system.as_str()), prompt.user.clone())
         }
-        Some(system) => (None, format!("{system}\n\n{}", prompt.user)),
-        None => (None, prompt.user.clone()),
+        _ => (None, shared::whole_prompt(request)),
     };
     let run = Run {
         place: &request.place,
@@ -59,6 +59,7 @@ pub(super) fn review_command(
         tools: TOOLS,
         schema: compact(SCHEMA),
         system,
+        effort: effort(options, features),
     };
     command(options, executable, surroundings, &run, user)
 }
@@ -77,6 +78,7 @@ pub(super) fn repair_command(
         tools: "",
         schema: request.schema.to_string(),
         system: features.system_prompt.then_some(TRANSCRIBER),
+        effort: effort(options, features),
     };
     command(
         options,
@@ -87,6 +89,12 @@ pub(super) fn repair_command(
     )
 }
 
+/// Returns the value of `--effort`, where this Claude takes one.
+fn effort(options: &Options, features: &Features) -> Option<&'static str> {
+    let word = options.choices.native_effort();
+    word.filter(|_| features.effort)
+}
+
 /// Whether the contract takes the place of Claude's own system prompt (SPEC 8.1).
 pub(super) fn takes_system_prompt(features: &Features, prompt: &Prompt) -> bool {
     let is_short = |system: &String| system.len() <= MAX_ARGUMENT;
@@ -95,12 +103,19 @@ pub(super) fn takes_system_prompt(features: &Features, prompt: &Prompt) -> bool 
 }
 
 /// What tells one kind of run from another.
-struct Run<'a> {
-    place: &'a Place,
-    features: &'a Features,
-    tools: &'static str,
-    schema: String,
-    system: Option<&'a str>,
+pub(super) struct Run<'a> {
+    /// Where it runs.
+    pub(super) place: &'a Place,
+    /// What this Claude can do.
+    pub(super) features: &'a Features,
+    /// The tools that the model is offered.
+    pub(super) tools: &'static str,
+    /// The schema of the answer, without line breaks.
+    pub(super) schema: String,
+    /// What takes the place of Claude's own system prompt on the command line.
+    pub(super) system: Option<&'a str>,
+    /// The value of `--effort`.
+    pub(super) effort: Option<&'a str>,
 }
 
 fn command(
@@ -112,7 +127,8 @@ fn command(
 ) -> CommandSpec {
     let place = run.place;
     let mut command = CommandSpec::new(&executable.path, &place.repo_root);
-    command.args = arguments(options, run);
+    command.args = vec!["-p".into()];
+    command.args.extend(arguments(options, run));
     command.env = surroundings.changes(&place.run_dir);
     if let (Some(system), true) = (run.system, run.features.system_prompt_file) {
         command.files.push(PlacedFile {
@@ -124,31 +140,36 @@ fn command(
     command
 }
 
-fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
+/// Returns what both transports pass: the policy and the choices of the reviewer.
+pub(super) fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
     let features = run.features;
-    let mut args: Vec<OsString> = ["-p", "--output-format", "stream-json", "--verbose"]
-        .map(OsString::from)
-        .into();
+    let mut args: Vec<OsString> = Vec::new();
     let mut pass = |words: &[&str]| args.extend(words.iter().map(OsString::from));
+    pass(&["--output-format", "stream-json", "--verbose"]);
     pass(&["--json-schema", &run.schema]);
     pass(&["--tools", run.tools, "--disallowedTools", DENIED]);
     pass(&["--permission-mode", "dontAsk"]);
     if features.restricted {
         pass(&["--restricted"]);
     }
-    pass(&["--no-session-persistence", "--setting-sources", ""]);
+    if features.no_session_persistence {
+        pass(&["--no-session-persistence"]);
+    }
+    pass(&["--setting-sources", ""]);
     pass(&["--strict-mcp-config"]);
     if features.mcp_config {
         pass(&["--mcp-config", r#"{"mcpServers":{}}"#]);
     }
-    pass(&["--disable-slash-commands"]);
+    if features.disable_slash_commands {
+        pass(&["--disable-slash-commands"]);
+    }
     if features.no_chrome {
         pass(&["--no-chrome"]);
     }
-    if let Some(model) = &options.model {
+    if let Some(model) = &options.choices.model {
         pass(&["--model", &model.value]);
     }
-    if let (Some(effort), true) = (options.effort_argument(), features.effort) {
+    if let Some(effort) = run.effort {
         pass(&["--effort", effort]);
     }
     if let (Some(fallback), true) = (&options.fallback_model, features.fallback_model) {
@@ -170,72 +191,25 @@ fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
 }
 
 /// Returns a schema without its line breaks.
-fn compact(schema: &str) -> String {
+pub(super) fn compact(schema: &str) -> String {
     let value: Value = serde_json::from_str(schema).expect("the schema is part of the program");
     value.to_string()
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::features;
     use super::super::options::tests::{chosen, settings};
     use super::*;
-    use crate::engines::executable::Source;
-    use crate::engines::settings::{Chosen, Effort, Origin};
+    use crate::engines::settings::{Effort, Origin};
+    use crate::engines::shared::testing::{self, asked, repair_request, resolved};
     use crate::env::Environment;
-    use diffwarden_actors::engine::Capabilities;
-    use diffwarden_actors::model::{Patch, ReviewTarget, TargetKind};
-    use std::sync::{Arc, LazyLock};
+    use std::sync::Arc;
 
-    static REPAIR_SCHEMA: LazyLock<Value> =
-        LazyLock::new(|| serde_json::json!({"type": "object", "properties": {}}));
-
-    fn place() -> Place {
-        Place {
-            repo_root: "/repo".into(),
-            run_dir: "/run/review".into(),
-        }
-    }
-
-    pub(in crate::engines::claude) fn request(system: Option<&str>) -> ReviewRequest {
-        ReviewRequest {
-            place: place(),
-            capabilities: Capabilities::default(),
-            prompt: Arc::new(Prompt {
-                system: system.map(str::to_owned),
-                user: "prompt".to_owned(),
-                coverage: Default::default(),
-            }),
-            target: Arc::new(ReviewTarget {
-                kind: TargetKind::Uncommitted,
-                repo_root: "/repo".to_owned(),
-                base_ref: None,
-                base_sha: None,
-                head_sha: None,
-                commit_sha: None,
-                instructions: None,
-                diff_command: String::new(),
-                changed_files: Vec::new(),
-            }),
-            patch: Arc::new(Patch { files: Vec::new() }),
-        }
-    }
-
-    pub(in crate::engines::claude) fn repair_request() -> RepairRequest {
-        RepairRequest {
-            place: place(),
-            capabilities: Capabilities::default(),
-            prompt: "transcribe".to_owned(),
-            schema: &REPAIR_SCHEMA,
-        }
-    }
-
-    fn executable() -> Resolved {
-        Resolved {
-            path: "/bin/claude".into(),
-            requested: "claude".into(),
-            source: Source::AdapterDefault,
-        }
+    fn request(system: Option<&str>) -> ReviewRequest {
+        let mut request = testing::request("prompt", &[]);
+        Arc::make_mut(&mut request.prompt).system = system.map(str::to_owned);
+        request
     }
 
     fn options() -> Options {
@@ -250,7 +224,7 @@ pub(super) mod tests {
         let request = request(system);
         review_command(
             options,
-            &executable(),
+            &resolved("claude"),
             &surroundings(options),
             features,
             &request,
@@ -278,22 +252,24 @@ pub(super) mod tests {
 
     #[test]
     fn command_line_with_every_choice() {
-        let options = Options {
-            model: Some(chosen("opus", Origin::Flag)),
-            effort: Some(Chosen {
-                value: Effort::Minimal,
-                origin: Origin::Flag,
-            }),
+        let mut options = Options {
             fallback_model: Some(chosen("haiku", Origin::Config)),
             max_budget_usd: Some(1.5),
             ..options()
         };
+        options.choices.model = Some(asked("opus".to_owned()));
+        options.choices.effort = Some(asked(Effort::Minimal));
         insta::assert_snapshot!(words(&review(&options, &features::tests::ALL, None)));
     }
 
     #[test]
     fn command_line_of_an_old_claude() {
-        let command = review(&options(), &Features::default(), Some("contract"));
+        let old = Features {
+            no_session_persistence: true,
+            disable_slash_commands: true,
+            ..Features::default()
+        };
+        let command = review(&options(), &old, Some("contract"));
         insta::assert_snapshot!(words(&command));
         assert_eq!(command.stdin, b"contract\n\nprompt");
         assert!(command.files.is_empty());
@@ -304,13 +280,13 @@ pub(super) mod tests {
         let options = options();
         let command = repair_command(
             &options,
-            &executable(),
+            &resolved("claude"),
             &surroundings(&options),
             &Features {
                 system_prompt_file: false,
                 ..features::tests::ALL
             },
-            &repair_request(),
+            &repair_request("transcribe", &[]),
         );
         insta::assert_snapshot!(words(&command));
         assert_eq!(command.stdin, b"transcribe");

@@ -1,21 +1,30 @@
 //! The messages of `claude -p`, and what they amount to when it ends.
 
+use std::collections::BTreeSet;
+
 use diffwarden_actors::engine::{
     Action, Answer, CaptureMode, Captured, Dialogue, ExitKind, Payload, Progress,
 };
-use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use diffwarden_actors::model::{Failure, Reason};
 use serde_json::{Map, Value};
 
-use super::failure;
 use super::fallback::Families;
 use super::record::Record;
-use crate::engines::shared;
-
-/// How many characters of standard error the metadata keeps.
-const STDERR_CHARS: usize = 2_000;
+use super::{PROGRAM, failure};
+use crate::engines::shared::{self, Lines};
 
 /// The tool that takes the answer; its call is no use of a tool.
 const ANSWER_TOOL: &str = "StructuredOutput";
+
+/// Every tool that a model may be offered: those that read, the one that takes the answer, and one
+/// that does nothing.
+const OFFERED: [&str; 5] = [
+    "Read",
+    "Grep",
+    "Glob",
+    ANSWER_TOOL,
+    "DeferredToolPlaceholder",
+];
 
 /// One run of `claude -p`, which never reads after its prompt.
 #[derive(Debug)]
@@ -28,6 +37,7 @@ pub(super) struct StreamDialogue {
 /// What the messages said so far.
 #[derive(Debug, Default)]
 struct Stream {
+    lines: Lines,
     /// Whether anything was printed at all.
     has_output: bool,
     /// The model that Claude started with.
@@ -35,6 +45,8 @@ struct Stream {
     /// Whether Claude takes a key from the environment, which it cannot renew.
     has_fixed_key: bool,
     refusals: u64,
+    /// What the model is offered, as Claude tells.
+    tools: BTreeSet<String>,
     error_kind: Option<String>,
     is_limit_reached: bool,
     last_message: Option<String>,
@@ -62,17 +74,43 @@ impl StreamDialogue {
         }
     }
 
+    /// Reads one line. Lines that are no JSON mean nothing.
+    pub(super) fn read(&mut self, line: &str) -> Option<Value> {
+        self.stream.has_output |= !line.trim().is_empty();
+        self.stream.lines.read(line)
+    }
+
+    /// Checks that no line so far says one thing twice.
+    ///
+    /// # Errors
+    ///
+    /// Names what stands twice.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.stream.lines.check(PROGRAM.name)
+    }
+
+    /// Takes one message in, or all of them as one array.
+    pub(super) fn hear(&mut self, said: Value) -> Vec<Action> {
+        match self.stream.take(said) {
+            Some(Sign::Life) => vec![Action::Progress(self.stream.progress())],
+            Some(Sign::Hopeless(failure)) => vec![Action::Fail(failure)],
+            None => Vec::new(),
+        }
+    }
+
     /// Returns the record of a run that came to its end.
     fn finished(&mut self, captured: &Captured) -> Result<Record, Failure> {
         let stream = &mut self.stream;
         let Some(record) = stream.record.take() else {
+            if captured.exit == ExitKind::Code(0) {
+                stream.lines.check(PROGRAM.name)?;
+            }
             return Err(match captured.exit {
-                ExitKind::Signal(signal) => crashed(format!("claude was ended by signal {signal}")),
-                ExitKind::Code(0) if stream.has_output => failed(
-                    Reason::Protocol,
-                    "claude ended without the record of its result",
-                ),
-                ExitKind::Code(0) => failed(Reason::Empty, "claude ended without doing anything"),
+                ExitKind::Signal(signal) => PROGRAM.killed(signal),
+                ExitKind::Code(0) if stream.has_output => {
+                    PROGRAM.failed(Reason::Protocol, "ended without the record of its result")
+                }
+                ExitKind::Code(0) => PROGRAM.failed(Reason::Empty, "ended without doing anything"),
                 ExitKind::Code(code) => failure::of_start(code, &captured.stderr),
             });
         };
@@ -81,13 +119,9 @@ impl StreamDialogue {
             return Err(failure::of_record(&record, kind, stream.is_limit_reached));
         }
         match captured.exit {
-            ExitKind::Code(0) => Ok(record),
-            ExitKind::Code(code) => Err(crashed(format!(
-                "claude reported a result and then ended with exit code {code}"
-            ))),
-            ExitKind::Signal(signal) => Err(crashed(format!(
-                "claude reported a result and was then ended by signal {signal}"
-            ))),
+            ExitKind::Code(0) => stream.lines.check(PROGRAM.name).map(|()| record),
+            ExitKind::Code(code) => Err(PROGRAM.failed_late(code)),
+            ExitKind::Signal(signal) => Err(PROGRAM.killed(signal)),
         }
     }
 
@@ -102,10 +136,12 @@ impl StreamDialogue {
         if asked == Some("thinking-disabled") && record.has_thought() {
             metadata.insert("effortDropped".to_owned(), "model-unsupported".into());
         }
+        if !self.stream.tools.is_empty() {
+            let tools: Vec<Value> = self.stream.tools.into_iter().map(Value::from).collect();
+            metadata.insert("offeredTools".to_owned(), tools.into());
+        }
         metadata.insert("toolCalls".to_owned(), self.stream.tool_calls.into());
-        let stderr = shared::redact(stderr.trim());
-        if !stderr.is_empty() {
-            let stderr = shared::cut(&stderr, STDERR_CHARS);
+        if let Some(stderr) = shared::kept_stderr(stderr) {
             metadata.insert("stderr".to_owned(), stderr.into());
         }
         self.metadata
@@ -114,11 +150,8 @@ impl StreamDialogue {
 
 impl Dialogue for StreamDialogue {
     fn on_line(&mut self, line: &str) -> Vec<Action> {
-        match self.stream.take(line) {
-            Some(Sign::Life) => vec![Action::Progress(self.stream.progress())],
-            Some(Sign::Hopeless(failure)) => vec![Action::Fail(failure)],
-            None => Vec::new(),
-        }
+        let said = self.read(line);
+        said.map(|said| self.hear(said)).unwrap_or_default()
     }
 
     fn on_exit(mut self: Box<Self>, captured: Captured) -> Result<Answer, Failure> {
@@ -132,7 +165,7 @@ impl Dialogue for StreamDialogue {
                 let text = record.text("result").unwrap_or_default();
                 let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
                 if text.is_empty() {
-                    return Err(failed(Reason::Empty, "claude finished without an answer"));
+                    return Err(PROGRAM.silent());
                 }
                 (Payload::Text(text.to_owned()), CaptureMode::Text)
             }
@@ -146,21 +179,10 @@ impl Dialogue for StreamDialogue {
     }
 }
 
-fn failed(reason: Reason, message: impl Into<String>) -> Failure {
-    Failure::new(ErrorCode::ReviewerFailed, message)
-        .reason(reason)
-        .hint("try again; run `claude -p` by hand to see more")
-}
-
-fn crashed(message: String) -> Failure {
-    failed(Reason::Crash, message)
-}
-
 impl Stream {
-    /// Takes one line in: a message, or all of them as one array. Other lines mean nothing.
-    fn take(&mut self, line: &str) -> Option<Sign> {
-        self.has_output |= !line.trim().is_empty();
-        match serde_json::from_str(line).ok()? {
+    /// Takes one value in: a message, or all of them as one array. Others mean nothing.
+    fn take(&mut self, said: Value) -> Option<Sign> {
+        match said {
             Value::Object(message) => self.message(message),
             Value::Array(messages) => {
                 let mut sign = None;
@@ -199,7 +221,14 @@ impl Stream {
                 self.model = model;
                 let source = text(message, "apiKeySource");
                 self.has_fixed_key = source.is_some_and(|source| source != "none");
-                Some(Sign::Life)
+                let tools = message.get("tools").and_then(Value::as_array);
+                let tools = tools.into_iter().flatten().filter_map(Value::as_str);
+                self.tools = tools.map(str::to_owned).collect();
+                let harmful = self.tools.iter().find(|tool| !OFFERED.contains(&&***tool));
+                Some(match harmful {
+                    Some(tool) => Sign::Hopeless(Box::new(failure::of_tool(tool))),
+                    None => Sign::Life,
+                })
             }
             "api_retry" => self.retry(message),
             _ => None,

@@ -27,9 +27,11 @@ const OTHER_CREDENTIALS: [&str; 3] = [
 ];
 
 /// Switches off what is no part of a review: files that the prompt mentions with `@`, instructions
-/// from files and from memory, and traffic to anything but the model service.
-const SWITCHED_ON: [&str; 7] = [
+/// from files and from memory, and traffic to anything but the model service. Of the first two,
+/// older versions (2.1.197) know only the second.
+const SWITCHED_ON: [&str; 8] = [
     "CLAUDE_CODE_DISABLE_FILE_MENTIONS",
+    "CLAUDE_CODE_DISABLE_ATTACHMENTS",
     "CLAUDE_CODE_DISABLE_CLAUDE_MDS",
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
     "DISABLE_TELEMETRY",
@@ -49,6 +51,9 @@ const DROPPED: [&str; 6] = [
     "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB",
 ];
 
+/// Name the folders of what does not outlive a process.
+const PASSING: [&str; 2] = ["TMPDIR", "XDG_RUNTIME_DIR"];
+
 /// How many tokens a model may think; 0 switches thinking off where the model can do that.
 const THINKING: &str = "MAX_THINKING_TOKENS";
 
@@ -65,6 +70,8 @@ pub(super) struct Surroundings {
     has_credentials: bool,
     /// Whether a key is needed and missing.
     lacks_key: bool,
+    /// Whether requests go to Anthropic itself, as far as the environment tells.
+    is_direct: bool,
     changes: Vec<Change>,
 }
 
@@ -80,7 +87,7 @@ impl Surroundings {
         if is_own_login {
             changes.extend(KEYS.map(removed));
         }
-        let no_thinking = options.native_effort() == Some(NativeEffort::ThinkingDisabled);
+        let no_thinking = options.choices.mapped_effort() == Some(NativeEffort::ThinkingDisabled);
         changes.push(if no_thinking {
             set(THINKING, "0")
         } else {
@@ -92,6 +99,7 @@ impl Surroundings {
         Self {
             has_credentials: (has_key && !is_own_login)
                 || OTHER_CREDENTIALS.iter().any(|name| has(name)),
+            is_direct: !has("ANTHROPIC_BASE_URL"),
             lacks_key: options.auth_mode == AuthMode::ApiKey && !has_key,
             changes,
         }
@@ -115,11 +123,23 @@ impl Surroundings {
         .hint("set one of them, or use the authMode auto or claude-code"))
     }
 
+    /// Whether all that Claude keeps lies in the run folder, and no part of it is the user's own.
+    pub(super) fn is_private(&self) -> bool {
+        self.has_credentials
+    }
+
+    /// Whether no gateway with models of its own stands between Claude and Anthropic.
+    pub(super) fn is_direct(&self) -> bool {
+        self.is_direct
+    }
+
     /// Returns the changes for a process that lives in `run_dir`.
     pub(super) fn changes(&self, run_dir: &Path) -> Vec<Change> {
         let mut changes = self.changes.clone();
-        // Claude leaves folders behind where temporary files go.
-        changes.push(("TMPDIR".into(), Some(run_dir.into())));
+        // Claude leaves folders behind where temporary files and sockets go.
+        for name in PASSING {
+            changes.push((name.into(), Some(run_dir.into())));
+        }
         if self.has_credentials {
             let home = run_dir.join("claude-home");
             changes.push(("CLAUDE_CONFIG_DIR".into(), Some(home.into())));
@@ -175,8 +195,10 @@ mod tests {
             assert_eq!(value(&surroundings, name), Some(None), "{name}");
         }
         assert_eq!(value(&surroundings, RETRIES), None);
-        let temporary = Some(Some("/run/review".to_owned()));
-        assert_eq!(value(&surroundings, "TMPDIR"), temporary);
+        for name in PASSING {
+            let private = Some(Some("/run/review".to_owned()));
+            assert_eq!(value(&surroundings, name), private);
+        }
     }
 
     #[test]

@@ -5,47 +5,11 @@
 //! it. Those are read in that order. Text written by a model never gets here: a record that is an
 //! error holds Claude's sentence in place of an answer.
 
-use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use diffwarden_actors::model::{Failure, Reason};
 
+use super::PROGRAM;
 use super::record::Record;
-use crate::engines::shared;
-
-const LOGIN: &str = "run `claude` and log in with /login, or set ANTHROPIC_API_KEY";
-const AGAIN: &str = "try again; run `claude -p` by hand to see more";
-
-/// What a failure of Claude means.
-struct Kind {
-    code: ErrorCode,
-    reason: Option<Reason>,
-    /// What stands before Claude's own words.
-    lead: &'static str,
-    hint: &'static str,
-}
-
-impl Kind {
-    const fn failed(reason: Option<Reason>, lead: &'static str, hint: &'static str) -> Self {
-        Self {
-            code: ErrorCode::ReviewerFailed,
-            reason,
-            lead,
-            hint,
-        }
-    }
-
-    fn into_failure(self, said: &str) -> Failure {
-        let said = shared::one_line(said);
-        let message = if said.is_empty() {
-            self.lead.to_owned()
-        } else {
-            format!("{}: {said}", self.lead)
-        };
-        let failure = Failure::new(self.code, message).hint(self.hint);
-        match self.reason {
-            Some(reason) => failure.reason(reason),
-            None => failure,
-        }
-    }
-}
+use crate::engines::shared::{self, Kind};
 
 /// Returns the failure of a run whose final record is an error. `kind` is what the stream called
 /// the error, and `is_limit_reached` tells that it announced a used-up limit.
@@ -58,14 +22,27 @@ pub(super) fn of_record(record: &Record, kind: Option<&str>, is_limit_reached: b
         .or_else(|| kind_of_service(record, is_limit_reached))
         .or_else(|| kind_of_stream(kind?))
         .or_else(|| kind_of_sentence(record, &said))
-        .unwrap_or(Kind::failed(None, "Claude failed", AGAIN))
+        .unwrap_or_else(|| {
+            let hint = format!("try again; run `{}` by hand to see more", PROGRAM.command);
+            Kind::failed(None, "Claude failed", hint)
+        })
         .into_failure(&said)
 }
 
 /// Returns the failure behind a retry that no retry can cure: refused credentials.
 pub(super) fn of_refusal(status: Option<u64>) -> Failure {
     let said = status.map(|status| format!("HTTP status {status}"));
-    refused().into_failure(&said.unwrap_or_default())
+    Kind::refused(&PROGRAM).into_failure(&said.unwrap_or_default())
+}
+
+/// Returns the failure of a Claude that offers the model a tool which is not for reading: the
+/// policy does not hold.
+pub(super) fn of_tool(tool: &str) -> Failure {
+    let tool = shared::cut(&shared::one_line(tool), 100);
+    shared::unfit(
+        format!("this Claude offers the model the tool {tool}, so it is not kept from writing"),
+        "update Claude Code and diffwarden; settings of an administrator may add tools",
+    )
 }
 
 /// Returns the failure of a Claude that ended with `code` without a record.
@@ -73,39 +50,18 @@ pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
     let said = stderr.trim();
     let begins = |start: &str| said.lines().any(|line| line.starts_with(start));
     let kind = if begins("error: unknown option") || begins("error: option '") {
-        Kind {
-            code: ErrorCode::ReviewerEnvironmentFailed,
-            reason: Some(Reason::Environment),
-            lead: "this Claude does not take the options of a review; it is too old or too new",
-            hint: "update Claude Code and diffwarden",
-        }
+        Kind::misfit(&PROGRAM)
     } else if begins("Error: --json-schema") {
-        Kind {
-            code: ErrorCode::ReviewerEnvironmentFailed,
-            reason: Some(Reason::Environment),
-            lead: "this Claude does not take the schema of a review",
-            hint: "update Claude Code and diffwarden",
-        }
-    } else if begins("Error: piped stdin input exceeds") {
-        too_long()
-    } else if begins("Error: Input must be provided") {
-        Kind::failed(
-            Some(Reason::Protocol),
-            "Claude did not get its prompt",
-            AGAIN,
+        Kind::environment(
+            "this Claude does not take the schema of a review",
+            "update Claude Code and diffwarden",
         )
+    } else if begins("Error: piped stdin input exceeds") {
+        Kind::too_long()
+    } else if begins("Error: Input must be provided") {
+        Kind::no_prompt(&PROGRAM)
     } else {
-        let message = if said.is_empty() {
-            format!("claude ended with exit code {code} and said nothing")
-        } else {
-            format!(
-                "claude ended with exit code {code}: {}",
-                shared::one_line(said)
-            )
-        };
-        return Failure::new(ErrorCode::ReviewerFailed, message)
-            .reason(Reason::Crash)
-            .hint("run `claude -p` by hand to see more");
+        return PROGRAM.crashed(code, said);
     };
     kind.into_failure(said)
 }
@@ -118,15 +74,9 @@ fn of_budget(record: &Record, said: &str) -> Failure {
         "the budget of this reviewer (maxBudgetUsd) is used up{}",
         spent.unwrap_or_default()
     );
-    Failure::new(
-        ErrorCode::ReviewerFailed,
-        format!("{lead}: {}", shared::one_line(said)),
-    )
-    .reason(Reason::Quota)
-    .hint(
-        "raise maxBudgetUsd or review a smaller change; Claude compares it after each response, so \
-         the last one can overshoot it",
-    )
+    let hint = "raise maxBudgetUsd or review a smaller change; Claude compares it after each \
+                response, so the last one can overshoot it";
+    Kind::failed(Some(Reason::Quota), lead, hint).into_failure(said)
 }
 
 fn kind_of_subtype(record: &Record) -> Option<Kind> {
@@ -139,7 +89,7 @@ fn kind_of_subtype(record: &Record) -> Option<Kind> {
         "error_max_turns" => Kind::failed(
             None,
             "Claude reached its limit of turns",
-            "review a smaller change",
+            "raise maxTurns in the reviewer's entry, or review a smaller change",
         ),
         "error_during_execution"
             if record
@@ -155,23 +105,25 @@ fn kind_of_subtype(record: &Record) -> Option<Kind> {
 /// Reads the HTTP status and the error type of the model service.
 fn kind_of_service(record: &Record, is_limit_reached: bool) -> Option<Kind> {
     if is_limit_reached {
-        return Some(quota());
+        return Some(Kind::quota(&PROGRAM));
     }
     if record.text("api_error_type") == Some("billing_error") {
-        return Some(quota());
+        return Some(Kind::quota(&PROGRAM));
     }
     match record.text("api_error") {
-        Some("connection_failed") => return Some(unreachable()),
-        Some("max_output_tokens") => return Some(cut_off()),
+        Some("connection_failed") => {
+            return Some(Kind::unreachable(&PROGRAM, "ANTHROPIC_BASE_URL"));
+        }
+        Some("max_output_tokens") => return Some(Kind::cut_off()),
         _ => {}
     }
     Some(match record.status()? {
-        401 | 403 => refused(),
-        402 => quota(),
-        404 => model(),
-        413 => too_long(),
-        429 => rate_limit(),
-        500.. => fault(),
+        401 | 403 => Kind::refused(&PROGRAM),
+        402 => Kind::quota(&PROGRAM),
+        404 => Kind::model(),
+        413 => Kind::too_long(),
+        429 => Kind::rate_limit(),
+        500.. => Kind::fault(),
         _ => return None,
     })
 }
@@ -179,12 +131,12 @@ fn kind_of_service(record: &Record, is_limit_reached: bool) -> Option<Kind> {
 /// Reads the kind that the stream gives the message of an error.
 fn kind_of_stream(kind: &str) -> Option<Kind> {
     Some(match kind {
-        "authentication_failed" => refused(),
-        "billing_error" => quota(),
-        "rate_limit" => rate_limit(),
-        "model_not_found" => model(),
-        "max_output_tokens" => cut_off(),
-        "server_error" => fault(),
+        "authentication_failed" => Kind::refused(&PROGRAM),
+        "billing_error" => Kind::quota(&PROGRAM),
+        "rate_limit" => Kind::rate_limit(),
+        "model_not_found" => Kind::model(),
+        "max_output_tokens" => Kind::cut_off(),
+        "server_error" => Kind::fault(),
         _ => return None,
     })
 }
@@ -193,79 +145,14 @@ fn kind_of_stream(kind: &str) -> Option<Kind> {
 fn kind_of_sentence(record: &Record, said: &str) -> Option<Kind> {
     let begins = |starts: &[&str]| starts.iter().any(|start| said.starts_with(start));
     Some(if record.text("stop_reason") == Some("refusal") {
-        Kind::failed(
-            Some(Reason::Refused),
-            "the model declined to review",
-            "choose another model",
-        )
+        Kind::declined()
     } else if begins(&["Not logged in", "Invalid API key", "Failed to authenticate"]) {
-        refused()
+        Kind::refused(&PROGRAM)
     } else if begins(&["Prompt is too long"]) {
-        too_long()
+        Kind::too_long()
     } else if begins(&["Credit balance is too low", "Claude AI usage limit reached"]) {
-        quota()
+        Kind::quota(&PROGRAM)
     } else {
         return None;
     })
-}
-
-fn refused() -> Kind {
-    Kind {
-        code: ErrorCode::MissingAuth,
-        reason: Some(Reason::Auth),
-        lead: "the model service does not accept Claude's credentials",
-        hint: LOGIN,
-    }
-}
-
-fn quota() -> Kind {
-    Kind::failed(
-        Some(Reason::Quota),
-        "Claude's quota is used up",
-        "wait until it is renewed, or use another account or engine",
-    )
-}
-
-fn rate_limit() -> Kind {
-    Kind::failed(
-        Some(Reason::RateLimit),
-        "the model service asks to slow down",
-        "try again later, or run fewer reviewers at a time",
-    )
-}
-
-fn model() -> Kind {
-    Kind::failed(
-        Some(Reason::Model),
-        "the model cannot be used",
-        "choose another one with --model or in the reviewer's entry",
-    )
-}
-
-fn fault() -> Kind {
-    Kind::failed(None, "the model service has a fault", "try again later")
-}
-
-fn unreachable() -> Kind {
-    Kind::failed(
-        Some(Reason::Environment),
-        "Claude could not reach its model service",
-        "check the network, the proxy and ANTHROPIC_BASE_URL",
-    )
-}
-
-fn cut_off() -> Kind {
-    Kind::failed(
-        None,
-        "the model's answer was cut off",
-        "review a smaller change, or choose another model",
-    )
-}
-
-fn too_long() -> Kind {
-    Kind::failed(
-        None,
-        "the change is too long for the model",
-        "review a smaller change, or choose a model with more room",
-    )
 }

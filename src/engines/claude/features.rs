@@ -19,6 +19,10 @@ pub(super) struct Features {
     pub(super) mcp_config: bool,
     /// `--no-chrome`.
     pub(super) no_chrome: bool,
+    /// `--no-session-persistence`. Needless where the state is thrown away.
+    pub(super) no_session_persistence: bool,
+    /// `--disable-slash-commands`. Needless where the state, and so the commands, are nobody's.
+    pub(super) disable_slash_commands: bool,
 }
 
 impl Features {
@@ -33,7 +37,14 @@ impl Features {
             fallback_model: has("--fallback-model"),
             mcp_config: has("--mcp-config"),
             no_chrome: has("--no-chrome"),
+            no_session_persistence: has("--no-session-persistence"),
+            disable_slash_commands: has("--disable-slash-commands"),
         }
+    }
+
+    /// Whether a review can be kept apart from the user's own state, beside which a login lies.
+    pub(super) fn is_fit_for_login(&self) -> bool {
+        self.no_session_persistence && self.disable_slash_commands
     }
 }
 
@@ -50,11 +61,35 @@ pub(super) mod tests {
         fallback_model: true,
         mcp_config: true,
         no_chrome: true,
+        no_session_persistence: true,
+        disable_slash_commands: true,
     };
+
+    /// The options behind [`ALL`].
+    pub(in crate::engines::claude) fn flags() -> std::collections::BTreeSet<String> {
+        [
+            "--restricted",
+            "--system-prompt",
+            "--system-prompt-file",
+            "--effort",
+            "--fallback-model",
+            "--mcp-config",
+            "--no-chrome",
+            "--no-session-persistence",
+            "--disable-slash-commands",
+        ]
+        .map(str::to_owned)
+        .into()
+    }
 
     #[test]
     fn features_are_what_the_help_lists() {
         assert_eq!(Features::of(&Capabilities::default()), Features::default());
+        let all = Capabilities {
+            version: None,
+            flags: flags(),
+        };
+        assert_eq!(Features::of(&all), ALL);
         let flags = ["--effort", "--restricted"].map(str::to_owned).into();
         let capabilities = Capabilities {
             version: None,

@@ -1,4 +1,4 @@
-//! Claude Code over its `claude -p` command line.
+//! Claude Code over its `claude -p` command line, and in [`sdk`] over its control protocol.
 //!
 //! The model gets three tools that read (Read, Grep, Glob) and nothing else; Claude itself keeps
 //! them inside the working folder. That is a table inside the executable and no sandbox of the
@@ -18,27 +18,34 @@ mod preflight;
 mod record;
 #[cfg(test)]
 mod replay;
+pub mod sdk;
 
 use diffwarden_actors::engine::{
     CommandSpec, Engine, Place, Preflight, RepairRequest, ReviewRequest, Start,
 };
-use diffwarden_actors::model::{EngineName, ErrorCode, Failure, Transport};
+use diffwarden_actors::model::Failure;
 use serde_json::{Map, Value};
 
 use self::dialogue::StreamDialogue;
 use self::environment::Surroundings;
 use self::features::Features;
 use self::options::Options;
-use super::capabilities::{self, PromptLimit};
-use super::executable::{self, Resolved};
+use self::sdk::catalog::{self, Catalog};
+use self::sdk::choice;
+use super::Host;
+use super::capabilities::NativeEffort;
+use super::executable::Resolved;
 use super::settings::ReviewerSettings;
-use super::{Host, shared};
+use super::shared::{self, Program};
 
-/// The command that installs Claude Code, for hints.
-pub const INSTALL: &str = "npm install -g @anthropic-ai/claude-code";
-
-/// How far the model is kept from writing, as metadata show it.
-const READONLY: &str = "tool-restricted";
+/// Claude Code, in the words of messages.
+pub(in crate::engines) const PROGRAM: Program = Program {
+    title: "Claude",
+    name: "claude",
+    command: "claude -p",
+    login: "run `claude` and log in with /login, or set ANTHROPIC_API_KEY",
+    install: "npm install -g @anthropic-ai/claude-code",
+};
 
 /// Claude Code, configured for one reviewer, reached through `claude -p`.
 #[derive(Debug)]
@@ -57,24 +64,21 @@ impl ClaudeCli {
     /// Fails when an option has an unknown value. Everything else is reported by preflight.
     pub fn new(settings: &ReviewerSettings, host: &Host) -> Result<Self, Failure> {
         let options = Options::from_settings(settings)?;
-        let executable = executable::resolve(options.executable.as_deref(), "claude", host)
-            .map_err(|not_found| not_found.into_failure(INSTALL));
-        let surroundings = Surroundings::read(&options, settings.timeout, &host.env);
         Ok(Self {
+            executable: options.choices.resolve(&PROGRAM, host),
+            surroundings: Surroundings::read(&options, settings.timeout, &host.env),
             options,
-            executable,
-            surroundings,
         })
     }
 
     fn start(
         &self,
         command: CommandSpec,
+        executable: &Resolved,
         mut metadata: Map<String, Value>,
     ) -> Result<Start, Failure> {
-        check_size(command.stdin.len())?;
-        let executable = self.executable.as_ref().map_err(Failure::clone)?;
-        metadata.append(&mut shared::transport_metadata(READONLY, executable));
+        self.options.choices.check_stdin(&PROGRAM, &command)?;
+        metadata.append(&mut self.options.choices.transport_metadata(executable));
         let dialogue = StreamDialogue::new(metadata, self.options.families());
         Ok(Start::Process {
             command,
@@ -87,11 +91,24 @@ impl Engine for ClaudeCli {
     fn preflight(&self, place: &Place) -> Result<Preflight, Failure> {
         let executable = self.executable.clone()?;
         self.surroundings.check()?;
-        let commands = preflight::probes(&executable, place);
-        let options = self.options.clone();
+        let mut commands = preflight::probes(&executable, place);
+        // The other levels are left to Claude, which takes the nearest; this one it would ignore.
+        if self.options.choices.mapped_effort() == Some(NativeEffort::ThinkingDisabled) {
+            commands.push(catalog::probe(&executable, &self.surroundings, place));
+        }
+        let (options, surroundings) = (self.options.clone(), self.surroundings.clone());
         Ok(Preflight::Probe {
             commands,
-            judge: Box::new(move |captured| preflight::judge(&options, &executable, &captured)),
+            judge: Box::new(move |captured| {
+                let pass = preflight::judge(&options, &executable, &surroundings, &captured)?;
+                let catalog = captured.get(2).and_then(Catalog::read);
+                let model = options.choices.model.as_ref().map(|model| &*model.value);
+                let model = catalog
+                    .as_ref()
+                    .and_then(|catalog| catalog.find(model.unwrap_or("default")));
+                choice::thinking_can_stop(&options, model)?;
+                Ok(pass)
+            }),
         })
     }
 
@@ -109,10 +126,8 @@ impl Engine for ClaudeCli {
         let is_split = command::takes_system_prompt(&features, &request.prompt);
         let mode = if is_split { "split" } else { "concatenated" };
         metadata.insert("systemPromptMode".to_owned(), mode.into());
-        if let Some(version) = &request.capabilities.version {
-            metadata.insert("version".to_owned(), version.as_str().into());
-        }
-        self.start(command, metadata)
+        shared::put_version(&mut metadata, &request.capabilities);
+        self.start(command, executable, metadata)
     }
 
     fn repair(&self, request: &RepairRequest) -> Option<Result<Start, Failure>> {
@@ -126,35 +141,23 @@ impl Engine for ClaudeCli {
                 &features,
                 request,
             );
-            self.start(command, self.options.metadata(&features))
+            let mut metadata = self.options.metadata(&features);
+            shared::put_version(&mut metadata, &request.capabilities);
+            self.start(command, executable, metadata)
         };
         Some(start())
     }
 }
 
-/// Refuses what Claude would refuse. The matrix has the limit.
-fn check_size(bytes: usize) -> Result<(), Failure> {
-    let row = capabilities::find(EngineName::Claude, Some(Transport::Cli));
-    let Some(PromptLimit::Bytes(limit)) = row.and_then(|row| row.max_prompt) else {
-        return Ok(());
-    };
-    if bytes <= limit {
-        return Ok(());
-    }
-    Err(Failure::new(
-        ErrorCode::ReviewerFailed,
-        format!("the prompt has {bytes} bytes, and Claude takes at most {limit}"),
-    )
-    .hint("review a smaller change, or leave out generated files"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::command::tests::{repair_request, request};
     use super::options::tests::settings;
+    use super::shared::testing::{asked, printed, repair_request, request};
     use super::*;
+    use crate::engines::settings::Effort;
     use crate::env::Environment;
-    use std::sync::Arc;
+    use diffwarden_actors::engine::ExitKind;
+    use diffwarden_actors::model::ErrorCode;
 
     fn engine(executable: &str, mode: &str) -> ClaudeCli {
         let mut settings = settings();
@@ -169,50 +172,80 @@ mod tests {
         ClaudeCli::new(&settings, &host).unwrap()
     }
 
-    fn asked(bytes: usize) -> ReviewRequest {
-        let mut request = request(None);
-        Arc::make_mut(&mut request.prompt).user = "p".repeat(bytes);
-        request
-    }
-
     #[test]
     fn a_missing_executable_fails_everything_alike() {
         let engine = engine("no-such-claude", "auto");
-        let Err(at_preflight) = engine.preflight(&request(None).place) else {
+        let Err(at_preflight) = engine.preflight(&request("", &[]).place) else {
             panic!("there is nothing to run");
         };
-        let Err(at_review) = engine.review(&request(None)) else {
+        let Err(at_review) = engine.review(&request("", &[])) else {
             panic!("there is nothing to run");
         };
         assert_eq!(at_preflight, at_review);
         assert_eq!(at_preflight.code, ErrorCode::MissingRequirement);
-        assert!(matches!(engine.repair(&repair_request()), Some(Err(_))));
+        assert!(matches!(
+            engine.repair(&repair_request("transcribe", &[])),
+            Some(Err(_))
+        ));
     }
 
     #[test]
     fn a_missing_key_fails_before_anything_runs() {
-        let Err(failure) = engine("sh", "api-key").preflight(&request(None).place) else {
+        let Err(failure) = engine("sh", "api-key").preflight(&request("", &[]).place) else {
             panic!("there is no key");
         };
         assert_eq!(failure.code, ErrorCode::MissingAuth);
-        assert!(engine("sh", "auto").preflight(&request(None).place).is_ok());
+        assert!(
+            engine("sh", "auto")
+                .preflight(&request("", &[]).place)
+                .is_ok()
+        );
     }
 
     #[test]
-    fn the_prompt_is_counted_in_bytes() {
-        let engine = engine("sh", "auto");
-        assert!(engine.review(&asked(10_000_000)).is_ok());
-        let Err(failure) = engine.review(&asked(10_000_001)) else {
-            panic!("Claude would refuse this");
+    fn thinking_that_cannot_be_switched_off_is_no_silent_loss() {
+        const HELP: &str = include_str!("../../../fixtures/claude/help.txt");
+        const CATALOG: &str = include_str!("../../../fixtures/claude/sdk/catalog.stdout");
+        let judged = |model: &str, catalog: &str| {
+            let mut engine = engine("sh", "auto");
+            engine.options.choices.model = Some(asked(model.to_owned()));
+            engine.options.choices.effort = Some(asked(Effort::Off));
+            let place = request("", &[]).place;
+            let Ok(Preflight::Probe { commands, judge }) = engine.preflight(&place) else {
+                panic!("there is something to learn");
+            };
+            assert_eq!(commands.len(), 3);
+            let answers = ["2.1.332 (Claude Code)\n", HELP, catalog];
+            judge(
+                answers
+                    .map(|stdout| printed(ExitKind::Code(0), stdout, ""))
+                    .into(),
+            )
         };
-        assert!(failure.message.contains("10000001"), "{failure}");
-        assert!(failure.message.contains("10000000"), "{failure}");
+        let failure = judged("sonnet", CATALOG).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::InvalidEffort);
+        for (model, catalog) in [("claude-sonnet-4-5", CATALOG), ("sonnet", "")] {
+            let pass = judged(model, catalog).unwrap();
+            let effort = &pass.report.metadata["resolvedEffort"];
+            assert_eq!(effort, "thinking-disabled", "{model}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_over_the_limit_is_refused_before_anything_runs() {
+        let engine = engine("sh", "auto");
+        let longest = "p".repeat(10_000_000);
+        assert!(engine.review(&request(&longest, &[])).is_ok());
+        let longer = longest + "p";
+        assert!(engine.review(&request(&longer, &[])).is_err());
+        let repair = engine.repair(&repair_request(&longer, &[]));
+        assert!(matches!(repair, Some(Err(_))));
     }
 
     #[test]
     fn a_repair_is_a_process_of_its_own() {
         let Some(Ok(Start::Process { command, .. })) =
-            engine("sh", "auto").repair(&repair_request())
+            engine("sh", "auto").repair(&repair_request("transcribe", &[]))
         else {
             panic!("Claude can repair");
         };

@@ -1,24 +1,22 @@
 //! What one reviewer asks of Claude, in Claude's own words, and how the artifact shows it.
 
-use diffwarden_actors::model::{EngineName, ErrorCode, Failure, Transport};
+use diffwarden_actors::model::Failure;
 use serde_json::{Map, Value};
 
 use super::fallback::{self, Families, Family};
 use super::features::Features;
-use crate::engines::capabilities::{self, NativeEffort};
 use crate::engines::settings::{Chosen, Effort, Origin, ReviewerSettings};
+use crate::engines::shared::{Choices, check_model, wrong_option};
 
 /// The validated choices of one reviewer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Options {
-    /// `cliOptions.executable`.
-    pub(super) executable: Option<String>,
-    /// The model as it was asked for.
-    pub(super) model: Option<Chosen<String>>,
-    /// The effort as it was asked for, or diffwarden's default.
-    pub(super) effort: Option<Chosen<Effort>>,
+    /// What every engine can be asked for.
+    pub(super) choices: Choices,
     /// The fallback as it was asked for, or diffwarden's default.
     pub(super) fallback_model: Option<Chosen<String>>,
+    /// The limit of model turns. The `sdk` transport alone has it.
+    pub(super) max_turns: Option<u32>,
     /// The limit of money in US dollars. Claude checks it after each response.
     pub(super) max_budget_usd: Option<f64>,
     /// Whose credentials are used.
@@ -46,93 +44,74 @@ impl AuthMode {
             _ => None,
         }
     }
+
+    /// Returns the spelling of the configuration.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ApiKey => "api-key",
+            Self::ClaudeCode => "claude-code",
+        }
+    }
 }
 
 impl Options {
-    /// Takes what concerns Claude out of a reviewer's settings.
+    /// Takes what concerns Claude out of a reviewer's settings. Claude has no providers to choose
+    /// from.
     ///
     /// # Errors
     ///
     /// Fails with exit code 2 when an option has an unknown value, or when a model looks like an
     /// option of the command line.
     pub(super) fn from_settings(settings: &ReviewerSettings) -> Result<Self, Failure> {
-        let executable = match settings.options.cli.get("executable") {
-            None => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(_) => return Err(wrong_option("cliOptions.executable", "a text")),
-        };
+        let engine = settings.engine;
         let auth_mode = match settings.options.sdk.get("authMode") {
             None => AuthMode::default(),
             Some(value) => value.as_str().and_then(AuthMode::parse).ok_or_else(|| {
-                wrong_option("sdkOptions.authMode", "auto, api-key or claude-code")
+                wrong_option(
+                    engine,
+                    "sdkOptions.authMode",
+                    "auto, api-key or claude-code",
+                )
             })?,
         };
-        let model = settings.model.clone();
-        let name = model.as_ref().map(|model| model.value.as_str());
+        let mut choices = Choices::from_settings(settings)?;
+        choices.provider = None;
+        let name = choices.model.as_ref().map(|model| model.value.as_str());
         let fallback_model = fallback::of(settings.fallback_model.as_ref(), name);
-        for model in [&model, &fallback_model].into_iter().flatten() {
-            check_model(&model.value)?;
+        if let Some(fallback) = &fallback_model {
+            check_model(engine, &fallback.value)?;
         }
         Ok(Self {
-            executable,
-            model,
-            effort: settings.effort.clone(),
+            choices,
             fallback_model,
+            max_turns: settings.max_turns,
             max_budget_usd: settings.max_budget_usd,
             auth_mode,
         })
     }
 
-    /// Returns what Claude is told about the effort. The matrix says which word stands for which
-    /// level.
-    pub(super) fn native_effort(&self) -> Option<NativeEffort> {
-        let effort = self.effort.as_ref()?.value;
-        let row = capabilities::find(EngineName::Claude, Some(Transport::Cli))?;
-        row.effort.native(effort)
-    }
-
-    /// Returns the value of `--effort`.
-    pub(super) fn effort_argument(&self) -> Option<&'static str> {
-        match self.native_effort()? {
-            NativeEffort::Word(word) => Some(word),
-            NativeEffort::Omitted | NativeEffort::ThinkingDisabled => None,
-        }
-    }
-
     /// Whether somebody, and not diffwarden, chose an effort that needs `--effort`.
     pub(super) fn requires_effort(&self) -> bool {
         let is_chosen = |effort: &Chosen<Effort>| effort.origin != Origin::Default;
-        self.effort.as_ref().is_some_and(is_chosen) && self.effort_argument().is_some()
+        self.choices.effort.as_ref().is_some_and(is_chosen)
+            && self.choices.native_effort().is_some()
     }
 
     /// Returns the families that tell a fallback from the chosen model.
     pub(super) fn families(&self) -> Families {
         let family = |model: &Option<Chosen<String>>| Family::of(&model.as_ref()?.value);
         Families {
-            model: family(&self.model),
+            model: family(&self.choices.model),
             fallback: family(&self.fallback_model),
         }
     }
 
     /// Returns the choices as `preflight.metadata` and `adapter_metadata` show them.
     pub(super) fn metadata(&self, features: &Features) -> Map<String, Value> {
-        let mut metadata = Map::new();
-        let mut put = |key: &str, value: &str| {
-            metadata.insert(key.to_owned(), value.into());
-        };
-        if let Some(model) = &self.model {
-            let source = match model.origin {
-                Origin::Default => "adapter-default",
-                origin => origin.as_str(),
-            };
-            put("model", &model.value);
-            put("requestedModel", &model.value);
-            put("resolvedModel", &model.value);
-            put("modelResolutionSource", source);
-        }
-        if let (Some(effort), Some(native)) = (&self.effort, self.native_effort()) {
-            self.put_effort(effort, native, features, &mut put);
-        }
+        let mut metadata = self.choices.model_metadata();
+        metadata.append(&mut self.choices.effort_metadata(features.effort));
+        let mut put = |key: &str, value: &str| metadata.insert(key.to_owned(), value.into());
         if let Some(fallback) = &self.fallback_model {
             let is_default = fallback.origin == Origin::Default;
             if features.fallback_model || !is_default {
@@ -143,93 +122,42 @@ impl Options {
                 put("fallbackModelDropped", "cli-unsupported");
             }
         }
+        if !features.is_fit_for_login() {
+            put("authFallback", "environment");
+        }
+        put("authMode", self.auth_mode.as_str());
         // `--bare` would take Grep and Glob away and Claude's own login out of reach.
         put("bare", "false");
         put(
             "restricted",
             if features.restricted { "true" } else { "false" },
         );
+        if let Some(limit) = self.max_turns {
+            metadata.insert("maxTurns".to_owned(), limit.into());
+        }
         if let Some(limit) = self.max_budget_usd {
             metadata.insert("maxBudgetUsd".to_owned(), limit.into());
         }
         metadata
     }
-
-    fn put_effort(
-        &self,
-        effort: &Chosen<Effort>,
-        native: NativeEffort,
-        features: &Features,
-        put: &mut impl FnMut(&str, &str),
-    ) {
-        let asked = effort.value.as_str();
-        put("effort", asked);
-        put("requestedEffort", asked);
-        let word = match native {
-            NativeEffort::Word(_) if !features.effort => {
-                put("effortDropped", "cli-unsupported");
-                return;
-            }
-            NativeEffort::Word(word) => word,
-            NativeEffort::ThinkingDisabled => "thinking-disabled",
-            NativeEffort::Omitted => return,
-        };
-        put("resolvedEffort", word);
-        let is_verbatim = asked == word;
-        let source = if is_verbatim {
-            effort.origin.as_str()
-        } else {
-            "adapter-selection"
-        };
-        put("effortResolutionSource", source);
-    }
-}
-
-/// Refuses a model that Claude could take for an option.
-fn check_model(model: &str) -> Result<(), Failure> {
-    if model.starts_with('-') {
-        return Err(Failure::new(
-            ErrorCode::InvalidModel,
-            format!("`{model}` is not the name of a Claude model"),
-        )
-        .hint("use an alias such as sonnet or opus, or a full model id"));
-    }
-    Ok(())
-}
-
-fn wrong_option(name: &str, expected: &str) -> Failure {
-    Failure::new(
-        ErrorCode::InvalidConfig,
-        format!("{name} of a claude reviewer must be {expected}"),
-    )
-    .hint("correct the reviewer's entry in the configuration")
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::features;
     use super::*;
-    use crate::engines::settings::EngineOptions;
-    use diffwarden_actors::model::ReviewerId;
+    use crate::engines::shared::testing;
+    use diffwarden_actors::model::EngineName;
     use serde_json::json;
 
     pub(in crate::engines::claude) fn settings() -> ReviewerSettings {
         ReviewerSettings {
-            id: ReviewerId("claude".to_owned()),
-            engine: EngineName::Claude,
-            transport: Some(Transport::Cli),
-            profile: None,
-            provider: None,
             model: Some(chosen("sonnet", Origin::Default)),
             effort: Some(Chosen {
                 value: Effort::High,
                 origin: Origin::Default,
             }),
-            fallback_model: None,
-            max_turns: None,
-            max_budget_usd: None,
-            timeout: None,
-            options: EngineOptions::default(),
+            ..testing::settings(EngineName::Claude)
         }
     }
 
@@ -260,6 +188,7 @@ pub(super) mod tests {
                 "requestedEffort": "high",
                 "resolvedEffort": "high",
                 "effortResolutionSource": "diffwarden-default",
+                "authMode": "auto",
                 "bare": "false",
                 "restricted": "true",
             })
@@ -309,7 +238,7 @@ pub(super) mod tests {
                 Effort::Minimal => Some("low"),
                 other => Some(other.as_str()),
             };
-            assert_eq!(options.effort_argument(), expected);
+            assert_eq!(options.choices.native_effort(), expected);
             assert_eq!(options.requires_effort(), expected.is_some());
             let metadata = options.metadata(&features::tests::ALL);
             let resolved = expected.unwrap_or("thinking-disabled");

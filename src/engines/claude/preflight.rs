@@ -1,25 +1,22 @@
 //! What is learned about an executable before a review, without spending a token.
 //!
-//! Who is logged in is not asked: `claude auth status` is a prompt to older versions, writes into
-//! the user's configuration, and calls an expired login a good one. A run without credentials ends
-//! in half a second without a request.
+//! Who is logged in is not asked here: `claude auth status` is a prompt to older versions, writes
+//! into the user's configuration, and calls an expired login a good one. A run without credentials
+//! ends in half a second without a request.
 
-use diffwarden_actors::engine::{
-    Capabilities, Captured, CommandSpec, ExitKind, Place, PreflightPass,
-};
-use diffwarden_actors::model::{
-    CheckStatus, ErrorCode, Failure, PreflightCheck, PreflightReport, Reason,
-};
+use diffwarden_actors::engine::{Capabilities, Captured, CommandSpec, Place, PreflightPass};
+use diffwarden_actors::model::{CheckStatus, Failure, PreflightCheck, PreflightReport};
 
+use super::PROGRAM;
+use super::environment::Surroundings;
 use super::features::Features;
-use super::options::Options;
-use super::{INSTALL, READONLY};
+use super::options::{AuthMode, Options};
 use crate::engines::capabilities::NativeEffort;
 use crate::engines::executable::Resolved;
 use crate::engines::shared::{self, check};
 
 /// Options without which there is no read-only review.
-const REQUIRED_FLAGS: [&str; 11] = [
+const REQUIRED_FLAGS: [&str; 9] = [
     "--print",
     "--output-format",
     "--verbose",
@@ -27,25 +24,20 @@ const REQUIRED_FLAGS: [&str; 11] = [
     "--tools",
     "--disallowedTools",
     "--permission-mode",
-    "--no-session-persistence",
     "--setting-sources",
     "--strict-mcp-config",
-    "--disable-slash-commands",
 ];
 
-/// How many bytes of help are searched for options.
-const HELP_LIMIT: usize = 256 << 10;
+/// Options that keep a review and the user's own state apart. With a key from the environment the
+/// state is private and thrown away; with Claude's own login it lies beside that, so a Claude
+/// without them is too old for a login.
+const SHIELDS: [&str; 2] = ["--no-session-persistence", "--disable-slash-commands"];
 
 /// Returns the commands to run: the version and the help. Neither reads a configuration nor writes
 /// anything; they run in the private folder all the same.
 pub(super) fn probes(executable: &Resolved, place: &Place) -> Vec<CommandSpec> {
     ["--version", "--help"]
-        .map(|flag| {
-            let mut probe = CommandSpec::new(&executable.path, &place.run_dir);
-            probe.args = vec![flag.into()];
-            probe.keep_stdout = true;
-            probe
-        })
+        .map(|flag| shared::probe(executable, &place.run_dir, &[flag]))
         .into()
 }
 
@@ -58,63 +50,73 @@ pub(super) fn probes(executable: &Resolved, place: &Place) -> Vec<CommandSpec> {
 pub(super) fn judge(
     options: &Options,
     executable: &Resolved,
+    surroundings: &Surroundings,
     captured: &[Captured],
 ) -> Result<PreflightPass, Failure> {
-    let mut probes = captured.iter();
-    let version = probes.next().and_then(version);
-    let help = probes.next().and_then(readable_help);
-    if version.is_none()
-        && help.is_none()
-        && let Some(first) = captured.first()
-        && first.exit != ExitKind::Code(0)
-    {
-        return Err(shared::does_not_start(executable, first, INSTALL));
-    }
-    let Some(help) = help else {
-        return Err(unfit(
-            "the options of this Claude cannot be read (`claude --help`), so it is not known \
-             whether it can be kept from writing"
-                .to_owned(),
-        ));
+    let capabilities = inspect(executable, captured)?;
+    require(options, surroundings, &capabilities, &[])?;
+    Ok(pass(options, executable, capabilities))
+}
+
+/// Returns what the version and the help, the first two of the probes, tell.
+///
+/// # Errors
+///
+/// Fails when the executable does not start, or when its options cannot be read.
+pub(super) fn inspect(
+    executable: &Resolved,
+    captured: &[Captured],
+) -> Result<Capabilities, Failure> {
+    let version = captured
+        .first()
+        .and_then(|version| shared::version(version, "", " (Claude Code)"));
+    let probe = captured.get(1);
+    let Some(help) = probe.and_then(|help| shared::readable_help(help, "Usage:")) else {
+        return PROGRAM.unreadable(executable, probe);
     };
     let mut flags = shared::long_options(help);
     // The help names this one only where it describes another.
     if help.contains("--system-prompt[-file]") {
         flags.insert("--system-prompt-file".to_owned());
     }
-    let capabilities = Capabilities { version, flags };
-    require(options, &capabilities)?;
+    Ok(Capabilities { version, flags })
+}
+
+/// Returns the report on an executable that is fit.
+pub(super) fn pass(
+    options: &Options,
+    executable: &Resolved,
+    capabilities: Capabilities,
+) -> PreflightPass {
     let features = Features::of(&capabilities);
-    let mut metadata = shared::transport_metadata(READONLY, executable);
+    let mut metadata = options.choices.transport_metadata(executable);
     metadata.append(&mut options.metadata(&features));
-    if let Some(version) = &capabilities.version {
-        metadata.insert("version".to_owned(), version.as_str().into());
-    }
-    let has_version = capabilities.version.is_some();
-    Ok(PreflightPass {
-        report: PreflightReport {
-            checks: checks(options, executable, &features, has_version),
-            metadata,
-        },
+    shared::put_version(&mut metadata, &capabilities);
+    let mut checks = checks(options, executable, &features);
+    checks.extend(shared::untold_version(capabilities.version.as_deref()));
+    PreflightPass {
+        report: PreflightReport { checks, metadata },
         capabilities,
-    })
+    }
 }
 
-/// Returns the version out of a line such as `2.1.332 (Claude Code)`.
-fn version(captured: &Captured) -> Option<String> {
-    let line = captured.stdout.trim_start().lines().next()?;
-    let (version, rest) = line.split_once(' ')?;
-    let is_version = version.starts_with(|c: char| c.is_ascii_digit()) && rest.contains("Claude");
-    (captured.exit == ExitKind::Code(0) && is_version).then(|| shared::cut(version, 64))
-}
-
-fn readable_help(captured: &Captured) -> Option<&str> {
-    let head = shared::head(&captured.stdout, HELP_LIMIT);
-    (captured.exit == ExitKind::Code(0) && head.contains("Usage:")).then_some(head)
-}
-
-fn require(options: &Options, capabilities: &Capabilities) -> Result<(), Failure> {
+/// Refuses a Claude that lacks an option of the policy, one of `others`, or one that the reviewer's
+/// choices need.
+///
+/// # Errors
+///
+/// Names what is missing.
+pub(super) fn require(
+    options: &Options,
+    surroundings: &Surroundings,
+    capabilities: &Capabilities,
+    others: &[&'static str],
+) -> Result<(), Failure> {
     let mut required = REQUIRED_FLAGS.to_vec();
+    required.extend(others);
+    if options.auth_mode == AuthMode::ClaudeCode || !surroundings.is_private() {
+        required.extend(SHIELDS);
+    }
     // A limit of money and an effort that somebody chose are never left out in silence.
     if options.max_budget_usd.is_some() {
         required.push("--max-budget-usd");
@@ -122,68 +124,46 @@ fn require(options: &Options, capabilities: &Capabilities) -> Result<(), Failure
     if options.requires_effort() {
         required.push("--effort");
     }
-    let missing: Vec<_> = required
-        .into_iter()
-        .filter(|flag| !capabilities.flags.contains(*flag))
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let version = capabilities.version.as_ref();
-    let which = version.map_or_else(|| "this Claude".to_owned(), |v| format!("Claude {v}"));
-    let missing = missing.join(", ");
-    Err(unfit(format!(
-        "{which} is too old for this review: it does not know {missing}"
-    )))
+    let version = capabilities.version.as_deref();
+    PROGRAM.require_flags(version, &required, &capabilities.flags)
 }
 
-fn unfit(message: String) -> Failure {
-    Failure::new(ErrorCode::ReviewerEnvironmentFailed, message)
-        .reason(Reason::Environment)
-        .hint(format!("update it with `{INSTALL}`"))
-}
-
-fn checks(
-    options: &Options,
-    executable: &Resolved,
-    features: &Features,
-    has_version: bool,
-) -> Vec<PreflightCheck> {
-    use CheckStatus::{Passed, Skipped, Warning};
-    let mut checks = vec![check(
-        "executable",
-        Passed,
-        format!("Found {}.", executable.path.display()),
-    )];
-    checks.push(if features.restricted {
-        check(
-            "claude-policy",
+fn checks(options: &Options, executable: &Resolved, features: &Features) -> Vec<PreflightCheck> {
+    use CheckStatus::{Passed, Warning};
+    let (status, policy) = if features.restricted {
+        (
             Passed,
             "Claude has the options that keep a review from writing and inside its folder.",
         )
     } else {
-        check(
-            "claude-policy",
+        (
             Warning,
             "This Claude has no --restricted: its permission rules alone keep reads inside the \
              folder.",
         )
-    });
-    checks.push(check(
-        "readonly",
-        Passed,
-        "The model is offered Read, Grep and Glob, and nothing that writes or runs commands.",
-    ));
-    checks.push(check("auth", Skipped, "Left to the executable."));
-    checks.push(match &options.model {
-        Some(model) => check(
-            "model",
+    };
+    let auth = if features.is_fit_for_login() {
+        shared::delegated_auth()
+    } else {
+        check(
+            "auth",
+            Warning,
+            "This Claude is too old for its own login, so the credentials of the environment are \
+             used; what it keeps is thrown away.",
+        )
+    };
+    let mut checks = vec![
+        shared::found(executable),
+        check("claude-policy", status, policy),
+        check(
+            "readonly",
             Passed,
-            format!("Claude is asked for the model {}.", model.value),
+            "The model is offered Read, Grep and Glob, and nothing that writes or runs commands.",
         ),
-        None => check("model", Skipped, "Nobody asked for a special model."),
-    });
-    checks.push(effort_check(options, features));
+        auth,
+        options.choices.model_check(),
+        effort_check(options, features),
+    ];
     if let Some(fallback) = &options.fallback_model
         && options
             .metadata(features)
@@ -198,63 +178,38 @@ fn checks(
             ),
         ));
     }
-    if !has_version {
-        checks.push(check(
-            "version",
-            Warning,
-            "The executable did not tell its version.",
-        ));
-    }
     checks
 }
 
 fn effort_check(options: &Options, features: &Features) -> PreflightCheck {
-    use CheckStatus::{Passed, Skipped, Warning};
-    let (status, detail) = match options.native_effort() {
-        Some(NativeEffort::Word(word)) if features.effort => {
-            (Passed, format!("Claude is asked for the effort {word}."))
+    let detail = match options.choices.mapped_effort() {
+        Some(NativeEffort::Word(_)) if !features.effort => {
+            "This Claude has no --effort, so its own default holds."
         }
-        Some(NativeEffort::Word(_)) => (
-            Warning,
-            "This Claude has no --effort, so its own default holds.".to_owned(),
-        ),
-        Some(NativeEffort::ThinkingDisabled) => (
-            Warning,
-            "Claude is asked not to think, which current models ignore.".to_owned(),
-        ),
-        Some(NativeEffort::Omitted) | None => {
-            (Skipped, "Nobody asked for a special effort.".to_owned())
+        Some(NativeEffort::ThinkingDisabled) => {
+            "Claude is asked not to think, which current models ignore."
         }
+        _ => return options.choices.effort_check(),
     };
-    check("effort", status, detail)
+    check("effort", CheckStatus::Warning, detail)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::options::tests::{chosen, settings};
     use super::*;
-    use crate::engines::executable::Source;
-    use crate::engines::settings::{Chosen, Effort, Origin, ReviewerSettings};
+    use crate::engines::settings::{Effort, Origin, ReviewerSettings};
+    use crate::engines::shared::testing::{self, asked, place, resolved, warnings};
+    use crate::env::Environment;
+    use diffwarden_actors::engine::ExitKind;
+    use diffwarden_actors::model::ErrorCode;
     use proptest::prelude::*;
 
     const HELP: &str = include_str!("../../../fixtures/claude/help.txt");
     const VERSION: &str = "2.1.332 (Claude Code)\n";
 
-    fn resolved() -> Resolved {
-        Resolved {
-            path: "/bin/claude".into(),
-            requested: "claude".into(),
-            source: Source::AdapterDefault,
-        }
-    }
-
     fn printed(code: i32, stdout: &str, stderr: &str) -> Captured {
-        Captured {
-            exit: ExitKind::Code(code),
-            stdout: stdout.to_owned(),
-            stderr: stderr.to_owned(),
-            outputs: Vec::new(),
-        }
+        testing::printed(ExitKind::Code(code), stdout, stderr)
     }
 
     fn judged(
@@ -265,7 +220,9 @@ mod tests {
         let mut settings = settings();
         change(&mut settings);
         let options = Options::from_settings(&settings).unwrap();
-        judge(&options, &resolved(), &[version, help])
+        let surroundings = Surroundings::read(&options, None, &Environment::default());
+        let captured = [version, help];
+        judge(&options, &resolved("claude"), &surroundings, &captured)
     }
 
     /// Judges a Claude whose help lacks some options.
@@ -279,14 +236,6 @@ mod tests {
         judged(change, printed(0, VERSION, ""), printed(0, &help, ""))
     }
 
-    fn warnings(pass: &PreflightPass) -> Vec<&str> {
-        let checks = pass.report.checks.iter();
-        checks
-            .filter(|check| check.status == CheckStatus::Warning)
-            .map(|check| check.name.as_str())
-            .collect()
-    }
-
     #[test]
     fn the_real_help_passes_and_tells_what_else_is_known() {
         let pass = without(&[], |_| ()).unwrap();
@@ -298,7 +247,7 @@ mod tests {
 
     #[test]
     fn what_the_policy_needs_must_be_there() {
-        for flag in REQUIRED_FLAGS {
+        for flag in REQUIRED_FLAGS.into_iter().chain(SHIELDS) {
             let failure = without(&[flag], |_| ()).unwrap_err();
             assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
             assert!(failure.message.contains(flag), "{failure}");
@@ -316,40 +265,35 @@ mod tests {
         let failure = without(&["--max-budget-usd"], limited).unwrap_err();
         assert!(failure.message.contains("--max-budget-usd"), "{failure}");
         assert!(without(&["--max-budget-usd"], |_| ()).is_ok());
-        let asked = |settings: &mut ReviewerSettings| {
-            settings.effort = Some(Chosen {
-                value: Effort::Low,
-                origin: Origin::Flag,
-            });
+        let with_effort = |settings: &mut ReviewerSettings| {
+            settings.effort = Some(asked(Effort::Low));
         };
-        let failure = without(&["--effort"], asked).unwrap_err();
+        let failure = without(&["--effort"], with_effort).unwrap_err();
         assert!(failure.message.contains("--effort"), "{failure}");
     }
 
     #[test]
     fn what_can_be_left_out_is_a_warning() {
         let pass = without(&["--effort", "--restricted"], |_| ()).unwrap();
-        assert_eq!(warnings(&pass), ["claude-policy", "effort"]);
-        let asked = |settings: &mut ReviewerSettings| {
+        assert_eq!(warnings(&pass.report), ["claude-policy", "effort"]);
+        let with_fallback = |settings: &mut ReviewerSettings| {
             settings.fallback_model = Some(chosen("opus", Origin::Flag));
         };
-        let pass = without(&["--fallback-model"], asked).unwrap();
-        assert_eq!(warnings(&pass), ["fallback-model"]);
+        let pass = without(&["--fallback-model"], with_fallback).unwrap();
+        assert_eq!(warnings(&pass.report), ["fallback-model"]);
         let by_default = |settings: &mut ReviewerSettings| {
             settings.model = Some(chosen("opus", Origin::Flag));
         };
         let pass = without(&["--fallback-model"], by_default).unwrap();
-        assert!(warnings(&pass).is_empty());
+        assert!(warnings(&pass.report).is_empty());
         let off = |settings: &mut ReviewerSettings| {
-            settings.effort = Some(Chosen {
-                value: Effort::Off,
-                origin: Origin::Flag,
-            });
+            settings.effort = Some(asked(Effort::Off));
         };
-        assert_eq!(warnings(&without(&[], off).unwrap()), ["effort"]);
+        let pass = without(&[], off).unwrap();
+        assert_eq!(warnings(&pass.report), ["effort"]);
         for said in ["hello", "v2", "2.1 something", ""] {
             let pass = judged(|_| (), printed(0, said, ""), printed(0, HELP, "")).unwrap();
-            assert_eq!(warnings(&pass), ["version"], "{said}");
+            assert_eq!(warnings(&pass.report), ["version"], "{said}");
         }
     }
 
@@ -364,11 +308,8 @@ mod tests {
 
     #[test]
     fn probes_run_in_the_private_folder() {
-        let place = Place {
-            repo_root: "/repo".into(),
-            run_dir: "/run/review".into(),
-        };
-        for probe in probes(&resolved(), &place) {
+        let place = place();
+        for probe in probes(&resolved("claude"), &place) {
             assert_eq!(probe.cwd, place.run_dir);
             assert!(probe.keep_stdout);
         }

@@ -1,49 +1,24 @@
 //! Replays of what a real Claude printed (Claude Code 2.1.332 against a loopback model service).
 
-use std::fs;
-use std::path::Path;
-
-use diffwarden_actors::engine::{Action, Answer, Captured, Dialogue, ExitKind, Payload, Progress};
-use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use diffwarden_actors::engine::{Action, Dialogue, ExitKind, Payload, Progress};
+use diffwarden_actors::model::{ErrorCode, Reason};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::dialogue::StreamDialogue;
 use super::fallback::{Families, Family};
+use crate::engines::shared::replay::{
+    Capture, End, Outcome, capture, check_all, check_listed, converse, failed, no_login, unfit,
+};
+use crate::engines::shared::testing::printed;
 
-use ErrorCode::{MissingAuth, ReviewerEnvironmentFailed, ReviewerFailed};
+use End::{Structured, Text};
+use ErrorCode::{MissingAuth, ReviewerFailed};
 use ExitKind::{Code, Signal};
 use Reason::{Auth, Crash, Empty, Environment, Model, Protocol, Quota, RateLimit, Refused};
 
-/// What a run amounts to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum End {
-    /// Structured output.
-    Structured,
-    /// Text that begins like this.
-    Text(&'static str),
-    /// A failure whose message holds this.
-    Failed(ErrorCode, Option<Reason>, &'static str),
-    /// The same, seen before the process has ended.
-    FailedEarly(ErrorCode, Option<Reason>, &'static str),
-}
-
-use End::{FailedEarly, Structured, Text};
-
-const fn failed(reason: Option<Reason>, part: &'static str) -> End {
-    End::Failed(ReviewerFailed, reason, part)
-}
-
-const fn unfit(part: &'static str) -> End {
-    End::Failed(ReviewerEnvironmentFailed, Some(Environment), part)
-}
-
-const fn refused(part: &'static str) -> End {
-    End::Failed(MissingAuth, Some(Auth), part)
-}
-
 /// Every capture: its name, how the process ended, what that amounts to.
-const CAPTURES: &[(&str, ExitKind, End)] = &[
+const CAPTURES: &[Capture] = &[
     ("success", Code(0), Structured),
     ("effort-invalid", Code(0), Structured),
     ("fallback-404", Code(0), Structured),
@@ -78,8 +53,8 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
     ("stream-prose", Code(0), Text("I looked at the patch.")),
     ("empty", Code(0), failed(Some(Empty), "without an answer")),
     ("http400", Code(1), failed(None, "mock 400")),
-    ("http401", Code(1), refused("401")),
-    ("http403", Code(1), refused("403")),
+    ("http401", Code(1), no_login("401")),
+    ("http403", Code(1), no_login("403")),
     ("http404", Code(1), failed(Some(Model), "selected model")),
     ("model-404", Code(1), failed(Some(Model), "claude-opus-5-5")),
     (
@@ -94,8 +69,8 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
         Code(1),
         failed(Some(Environment), "ECONNREFUSED"),
     ),
-    ("no-auth", Code(1), refused("Not logged in")),
-    ("no-auth-bare", Code(1), refused("Not logged in")),
+    ("no-auth", Code(1), no_login("Not logged in")),
+    ("no-auth-bare", Code(1), no_login("Not logged in")),
     ("refusal", Code(1), failed(Some(Refused), "safeguards")),
     ("max-tokens", Code(1), failed(None, "output token maximum")),
     ("error-max-turns", Code(1), failed(None, "limit of turns")),
@@ -116,9 +91,9 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
     (
         "stream-http401",
         Code(1),
-        FailedEarly(MissingAuth, Some(Auth), "HTTP status 401"),
+        End::FailedEarly(MissingAuth, Some(Auth), "HTTP status 401"),
     ),
-    ("stream-http403", Code(1), refused("403")),
+    ("stream-http403", Code(1), no_login("403")),
     (
         "stream-http404",
         Code(1),
@@ -132,7 +107,7 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
         Code(1),
         failed(Some(Environment), "ECONNREFUSED"),
     ),
-    ("stream-no-auth", Code(1), refused("Not logged in")),
+    ("stream-no-auth", Code(1), no_login("Not logged in")),
     (
         "stream-refusal",
         Code(1),
@@ -170,92 +145,32 @@ const NO_FAMILIES: Families = Families {
     fallback: None,
 };
 
-fn capture(name: &str, ending: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude");
-    fs::read_to_string(folder.join(format!("{name}.{ending}"))).unwrap_or_default()
+fn run_with(families: Families, stdout: &str, exit: ExitKind, stderr: &str) -> Outcome {
+    let dialogue = StreamDialogue::new(Map::new(), families);
+    converse(Box::new(dialogue), stdout, printed(exit, "", stderr))
 }
 
-fn captured(exit: ExitKind, stderr: &str) -> Captured {
-    Captured {
-        exit,
-        stdout: String::new(),
-        stderr: stderr.to_owned(),
-        outputs: Vec::new(),
-    }
+fn run(stdout: &str, exit: ExitKind, stderr: &str) -> Outcome {
+    run_with(NO_FAMILIES, stdout, exit, stderr)
 }
 
-/// Runs a dialogue over lines; the first failure of a line ends it, as the process owner does.
-fn converse(
-    mut dialogue: StreamDialogue,
-    stdout: &str,
-    captured: Captured,
-) -> Result<Answer, (bool, Failure)> {
-    for line in stdout.lines() {
-        for action in dialogue.on_line(line) {
-            if let Action::Fail(failure) = action {
-                return Err((true, *failure));
-            }
-        }
-    }
-    Box::new(dialogue)
-        .on_exit(captured)
-        .map_err(|failure| (false, failure))
-}
-
-fn run(stdout: &str, exit: ExitKind, stderr: &str) -> Result<Answer, (bool, Failure)> {
-    let dialogue = StreamDialogue::new(Map::new(), NO_FAMILIES);
-    converse(dialogue, stdout, captured(exit, stderr))
-}
-
-fn replay(name: &str, exit: ExitKind) -> Result<Answer, (bool, Failure)> {
-    run(&capture(name, "stdout"), exit, &capture(name, "stderr"))
-}
-
-/// Compares an outcome with what it should be.
-fn check(name: &str, outcome: Result<Answer, (bool, Failure)>, expected: End) {
-    match (outcome, expected) {
-        (Ok(answer), Structured) => {
-            let Payload::Structured(value) = answer.payload else {
-                panic!("{name}: {:?}", answer.payload);
-            };
-            assert_eq!(value["overall_explanation"], "One bug.", "{name}");
-            assert_eq!(answer.capture_mode.as_str(), "native-structured");
-            assert!(answer.usage.is_some(), "{name}");
-            assert!(answer.metadata.contains_key("resolvedModel"), "{name}");
-        }
-        (Ok(answer), Text(start)) => {
-            let Payload::Text(text) = answer.payload else {
-                panic!("{name}: {:?}", answer.payload);
-            };
-            assert!(text.starts_with(start), "{name}: {text}");
-            assert_eq!(answer.capture_mode.as_str(), "text");
-        }
-        (Err((true, failure)), FailedEarly(code, reason, part))
-        | (Err((false, failure)), End::Failed(code, reason, part)) => {
-            assert_eq!((failure.code, failure.reason), (code, reason), "{name}");
-            assert!(failure.message.contains(part), "{name}: {failure}");
-            assert!(failure.hint.is_some(), "{name}: no advice");
-        }
-        (outcome, expected) => panic!("{name}: {outcome:?} instead of {expected:?}"),
-    }
+fn replay(name: &str, exit: ExitKind) -> Outcome {
+    let [stdout, stderr] = ["stdout", "stderr"].map(|stream| capture("claude", name, stream));
+    run(&stdout, exit, &stderr)
 }
 
 #[test]
 fn every_capture_ends_as_it_should() {
-    for &(name, exit, expected) in CAPTURES {
-        check(name, replay(name, exit), expected);
-    }
-}
-
-#[test]
-fn every_capture_is_in_the_table() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude");
-    for entry in fs::read_dir(folder).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let stem = name.rsplit_once('.').unwrap().0;
-        let is_listed = CAPTURES.iter().any(|(listed, ..)| *listed == stem);
-        assert!(is_listed || stem == "help", "{name}");
-    }
+    check_all(CAPTURES, |name, exit| {
+        let outcome = replay(name, exit);
+        if let Ok(answer) = &outcome
+            && matches!(answer.payload, Payload::Structured(_))
+        {
+            assert!(answer.metadata.contains_key("resolvedModel"), "{name}");
+        }
+        outcome
+    });
+    check_listed("claude", CAPTURES, &["help"]);
 }
 
 #[test]
@@ -280,8 +195,8 @@ fn a_fallback_that_served_is_named() {
         fallback: Some(Family::Sonnet),
     };
     for name in ["fallback-529", "stream-fallback-404"] {
-        let dialogue = StreamDialogue::new(Map::new(), families);
-        let answer = converse(dialogue, &capture(name, "stdout"), captured(Code(0), "")).unwrap();
+        let stdout = capture("claude", name, "stdout");
+        let answer = run_with(families, &stdout, Code(0), "").unwrap();
         assert_eq!(answer.metadata["fallbackModelUsed"], "true", "{name}");
     }
 }
@@ -289,7 +204,7 @@ fn a_fallback_that_served_is_named() {
 #[test]
 fn signs_of_life_count_turns_tools_and_tokens() {
     let mut dialogue = StreamDialogue::new(Map::new(), NO_FAMILIES);
-    let stdout = capture("stream-read-then-success", "stdout");
+    let stdout = capture("claude", "stream-read-then-success", "stdout");
     let last = stdout
         .lines()
         .flat_map(|line| dialogue.on_line(line))
@@ -354,6 +269,29 @@ fn a_run_without_a_record_or_with_a_bad_end_is_a_failure() {
 }
 
 #[test]
+fn what_is_said_twice_is_no_answer_and_half_a_pair_is_mended() {
+    let record = |answer: &str| {
+        format!(r#"{{"type":"result","subtype":"success","structured_output":{answer}}}"#)
+    };
+    let twice = record(r#"{"findings":[1],"findings":[]}"#);
+    // Also where another record follows that could be taken for the answer.
+    for stdout in [twice.clone(), format!("{twice}\n{DONE}")] {
+        let (early, failure) = run(&stdout, Code(0), "").unwrap_err();
+        assert!(!early);
+        assert_eq!(
+            (failure.code, failure.reason),
+            (ReviewerFailed, Some(Protocol))
+        );
+        assert!(failure.message.contains("`findings` twice"), "{failure}");
+    }
+    let (_, failure) = run(&twice, Code(3), "boom").unwrap_err();
+    assert_eq!(failure.reason, Some(Crash));
+    let mended = run(&record(r#"{"a":"x \ud83d"}"#), Code(0), "").unwrap();
+    let expected = Payload::Structured(json!({"a": "x \u{fffd}"}));
+    assert_eq!(mended.payload, expected);
+}
+
+#[test]
 fn errors_are_told_apart_by_claude_s_own_channel() {
     for (record, reason) in [
         (
@@ -405,7 +343,8 @@ fn thinking_in_spite_of_the_effort_off_is_recorded() {
     };
     for (thought, expected) in [(0, None), (9, Some("model-unsupported"))] {
         let dialogue = StreamDialogue::new(asked.clone(), NO_FAMILIES);
-        let answer = converse(dialogue, &done(thought), captured(Code(0), "")).unwrap();
+        let answer =
+            converse(Box::new(dialogue), &done(thought), printed(Code(0), "", "")).unwrap();
         let dropped = answer.metadata.get("effortDropped").and_then(Value::as_str);
         assert_eq!(dropped, expected);
     }

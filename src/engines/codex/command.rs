@@ -13,13 +13,14 @@ use diffwarden_actors::model::Failure;
 use super::home::{self, CodexHome};
 use super::options::Options;
 use crate::engines::executable::Resolved;
+use crate::engines::shared;
 
 /// The JSON schema of the answer. The model service applies it strictly, which asks for every
 /// member to be required.
-const SCHEMA: &str = include_str!("review.schema.json");
+pub(super) const SCHEMA: &str = include_str!("review.schema.json");
 
 /// The private home, relative to the run folder.
-const HOME: &str = "codex-home";
+pub(super) const HOME: &str = "codex-home";
 
 /// The schema's file, relative to the run folder.
 const SCHEMA_FILE: &str = "review.schema.json";
@@ -36,10 +37,13 @@ const OPTIONAL: [&[&str]; 3] = [
     &["--strict-config"],
 ];
 
+/// Lets Codex run outside of a repository.
+const NO_REPOSITORY: &str = "--skip-git-repo-check";
+
 /// What a review never needs: tools that are no part of reading, instructions from the repository
 /// or the user, programs that run outside the sandbox, and traffic that is no part of the review.
 /// Written as settings, because a feature name that `--disable` does not know is fatal.
-const POLICY: [&str; 24] = [
+pub(super) const POLICY: [&str; 24] = [
     "analytics.enabled=false",
     "check_for_update_on_startup=false",
     "features.plugins=false",
@@ -70,7 +74,7 @@ const POLICY: [&str; 24] = [
 
 /// What takes the remaining tools away: a repair only copies. Catalog models keep `apply_patch`,
 /// which the sandbox refuses.
-const TOOLLESS: [&str; 3] = [
+pub(super) const TOOLLESS: [&str; 3] = [
     "features.shell_tool=false",
     "features.unified_exec=false",
     "features.view_image=false",
@@ -178,7 +182,17 @@ fn command(
 pub(super) fn environment(home: &Path) -> Vec<(OsString, Option<OsString>)> {
     let mut env: Vec<_> = DROPPED.iter().map(|name| (name.into(), None)).collect();
     env.push(("CODEX_HOME".into(), Some(home.into())));
+    // Codex's sandbox leaves folders behind where temporary files go.
+    env.push(("TMPDIR".into(), Some(home.into())));
     env
+}
+
+/// Builds a command of preflight. It runs in the private folder with that folder as its home, so
+/// that asking leaves no trace in the user's home and depends on nothing in the repository.
+pub(super) fn probe(executable: &Resolved, place: &Place, args: &[&str]) -> CommandSpec {
+    let mut probe = shared::probe(executable, &place.run_dir, args);
+    probe.env = environment(&place.run_dir);
+    probe
 }
 
 fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
@@ -191,6 +205,10 @@ fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
             args.extend(words.iter().map(OsString::from));
         }
     }
+    // A snapshot is no repository, and Codex wants to be told that this is meant.
+    if run.capabilities.flags.contains(NO_REPOSITORY) && !place.repo_root.join(".git").exists() {
+        args.push(NO_REPOSITORY.into());
+    }
     for (name, value) in [
         ("--output-schema", place.run_dir.join(SCHEMA_FILE)),
         ("--output-last-message", place.run_dir.join(ANSWER_FILE)),
@@ -198,11 +216,11 @@ fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
     ] {
         args.extend([name.into(), value.into()]);
     }
-    if let Some(model) = options.model_argument() {
+    if let Some(model) = options.choices.model_argument() {
         args.extend(["--model".into(), model.into()]);
     }
     let mut set = |setting: &str| args.extend(["-c".into(), setting.into()]);
-    if let Some(effort) = options.native_effort() {
+    if let Some(effort) = options.choices.native_effort() {
         set(&format!("model_reasoning_effort=\"{effort}\""));
     }
     if let Some(mode) = run.web_search {
@@ -216,72 +234,16 @@ fn arguments(options: &Options, run: &Run<'_>) -> Vec<OsString> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::options::WebSearch;
     use super::super::options::tests::settings;
     use super::*;
-    use crate::engines::executable::Source;
-    use crate::engines::settings::{Chosen, Effort, Origin};
+    use crate::engines::settings::Effort;
+    use crate::engines::shared::testing::{asked, repair_request, request, resolved};
     use crate::env::Environment;
-    use diffwarden_actors::engine::{Capabilities, Place};
-    use diffwarden_actors::model::{Coverage, Patch, ReviewTarget, TargetKind};
-    use diffwarden_actors::prompt::Prompt;
-    use std::sync::Arc;
-
-    pub(in crate::engines::codex) fn request(flags: &[&str]) -> ReviewRequest {
-        ReviewRequest {
-            place: Place {
-                repo_root: "/repo".into(),
-                run_dir: "/run/review".into(),
-            },
-            capabilities: Capabilities {
-                version: None,
-                flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
-            },
-            prompt: Arc::new(Prompt {
-                system: None,
-                user: "prompt".into(),
-                coverage: Coverage::default(),
-            }),
-            target: Arc::new(ReviewTarget {
-                kind: TargetKind::Uncommitted,
-                repo_root: "/repo".into(),
-                base_ref: None,
-                base_sha: None,
-                head_sha: None,
-                commit_sha: None,
-                instructions: None,
-                diff_command: String::new(),
-                changed_files: Vec::new(),
-            }),
-            patch: Arc::new(Patch::default()),
-        }
-    }
-
-    pub(in crate::engines::codex) fn repair_request(flags: &[&str]) -> RepairRequest {
-        let ReviewRequest {
-            place,
-            capabilities,
-            ..
-        } = request(flags);
-        RepairRequest {
-            place,
-            capabilities,
-            prompt: "transcribe".into(),
-            schema: diffwarden_actors::answer::repair_schema(),
-        }
-    }
-
-    fn executable() -> Resolved {
-        Resolved {
-            path: "/bin/codex".into(),
-            requested: "codex".into(),
-            source: Source::AdapterDefault,
-        }
-    }
 
     fn command(options: &Options, flags: &[&str], home: &CodexHome) -> CommandSpec {
-        let (executable, request) = (executable(), request(flags));
+        let (executable, request) = (resolved("codex"), request("", flags));
         review_command(options, &executable, home, &request, "prompt".into()).unwrap()
     }
 
@@ -312,15 +274,9 @@ pub(super) mod tests {
     #[test]
     fn command_line_with_model_and_effort() {
         let mut options = options();
-        options.provider = Some("openrouter".into());
-        options.model = Some(Chosen {
-            value: "m1".into(),
-            origin: Origin::Config,
-        });
-        options.effort = Some(Chosen {
-            value: Effort::Max,
-            origin: Origin::Flag,
-        });
+        options.choices.provider = Some("openrouter".into());
+        options.choices.model = Some(asked("m1".to_owned()));
+        options.choices.effort = Some(asked(Effort::Max));
         insta::assert_snapshot!(line(&options, &["--ignore-rules"]));
     }
 
@@ -335,8 +291,11 @@ pub(super) mod tests {
     fn command_line_of_a_repair() {
         let mut options = options();
         options.web_search = WebSearch::Inherit;
-        let request = repair_request(&["--color", "--ignore-rules", "--strict-config"]);
-        let command = repair_command(&options, &executable(), &no_home(), &request).unwrap();
+        let request = repair_request(
+            "transcribe",
+            &["--color", "--ignore-rules", "--strict-config"],
+        );
+        let command = repair_command(&options, &resolved("codex"), &no_home(), &request).unwrap();
         insta::assert_snapshot!(words_of(&command));
         assert_eq!(command.stdin, b"transcribe");
         let schema = &command.files[0];
@@ -399,7 +358,7 @@ pub(super) mod tests {
             }
         }
         let schema = serde_json::from_str(SCHEMA).unwrap();
-        for schema in [&schema, repair_request(&[]).schema] {
+        for schema in [&schema, repair_request("", &[]).schema] {
             check(schema);
             assert!(jsonschema::validator_for(schema).is_ok());
         }

@@ -1,17 +1,14 @@
 //! The events of `codex exec --json`, and what they amount to when it ends.
 
 use diffwarden_actors::engine::{Action, Answer, Captured, Dialogue, ExitKind, Progress};
-use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use diffwarden_actors::model::{Failure, Reason};
 use serde_json::{Map, Value};
 
-use super::{answer, failure};
-use crate::engines::shared;
-
-/// How many characters of standard error the metadata keeps.
-const STDERR_CHARS: usize = 2_000;
+use super::{PROGRAM, answer, failure};
+use crate::engines::shared::{self, Lines};
 
 /// How many warnings the metadata keeps.
-const MAX_WARNINGS: usize = 20;
+pub(super) const MAX_WARNINGS: usize = 20;
 
 /// The warning about a Codex that wrote its reply file and told nothing of its turn: its exit code
 /// and the file are all that says the turn was finished. Wrappers that swallow standard output do
@@ -39,6 +36,7 @@ pub(super) struct ExecDialogue {
 /// What the events said so far.
 #[derive(Debug, Default)]
 struct Events {
+    lines: Lines,
     /// Whether any event told where the turn stands.
     recorded: bool,
     turn_started: bool,
@@ -65,13 +63,7 @@ impl ExecDialogue {
 
     /// Adds the advice that only this run can give.
     fn advised(&self, failure: Failure) -> Failure {
-        if self.unreachable_store && failure.reason == Some(Reason::Auth) {
-            return failure.recovery(
-                "set cli_auth_credentials_store = \"file\" in Codex's config.toml and run \
-                 `codex login`: a review cannot reach the system's keyring",
-            );
-        }
-        failure
+        advised(failure, self.unreachable_store)
     }
 
     /// Decides whether the run came to its end.
@@ -81,31 +73,24 @@ impl ExecDialogue {
             return Err(failure::of_turn(message));
         }
         match captured.exit {
-            ExitKind::Signal(signal) => Err(failed(
-                Reason::Crash,
-                format!("codex was ended by signal {signal}"),
-            )),
+            ExitKind::Signal(signal) => Err(PROGRAM.killed(signal)),
             ExitKind::Code(0) => Ok(()),
-            ExitKind::Code(code) if events.turn_completed => Err(failed(
-                Reason::Crash,
-                format!("codex finished its turn and then ended with exit code {code}"),
-            )),
+            ExitKind::Code(code) if events.turn_completed => Err(PROGRAM.failed_late(code)),
             ExitKind::Code(code) => Err(match &events.last_error {
                 Some(message) => failure::of_turn(message),
                 None => failure::of_start(code, &captured.stderr),
             }),
         }?;
+        events.lines.check("codex")?;
         // Codex leaves the reply file empty until the turn is over, so a filled one is a final
         // record too where nothing was heard of the turn; see `NO_RECORD`.
         if events.turn_completed || (has_reply && !events.recorded) {
             Ok(())
         } else if has_reply || events.turn_started {
-            Err(failed(
-                Reason::Protocol,
-                "codex ended in the middle of its turn, without a final event",
-            ))
+            let message = "ended in the middle of its turn, without a final event";
+            Err(PROGRAM.failed(Reason::Protocol, message))
         } else {
-            Err(failed(Reason::Empty, "codex ended without doing anything"))
+            Err(PROGRAM.failed(Reason::Empty, "ended without doing anything"))
         }
     }
 
@@ -128,9 +113,8 @@ impl ExecDialogue {
         if !warnings.is_empty() {
             put("warnings", warnings.into());
         }
-        let stderr = shared::redact(&failure::without_noise(stderr));
-        if !stderr.is_empty() {
-            put("stderr", shared::cut(&stderr, STDERR_CHARS).into());
+        if let Some(stderr) = shared::kept_stderr(&failure::without_noise(stderr)) {
+            put("stderr", stderr.into());
         }
         metadata
     }
@@ -160,7 +144,7 @@ impl Dialogue for ExecDialogue {
             reply
         };
         if text.is_empty() {
-            return Err(failed(Reason::Empty, "codex finished without an answer"));
+            return Err(PROGRAM.silent());
         }
         let (payload, capture_mode) = answer::payload(text);
         Ok(Answer {
@@ -172,10 +156,16 @@ impl Dialogue for ExecDialogue {
     }
 }
 
-fn failed(reason: Reason, message: impl Into<String>) -> Failure {
-    Failure::new(ErrorCode::ReviewerFailed, message)
-        .reason(reason)
-        .hint("try again; run `codex exec` by hand to see more")
+/// Adds the advice for refused credentials where some may exist that the private home does not
+/// reach.
+pub(super) fn advised(failure: Failure, unreachable_store: bool) -> Failure {
+    if unreachable_store && failure.reason == Some(Reason::Auth) {
+        return failure.recovery(
+            "set cli_auth_credentials_store = \"file\" in Codex's config.toml and run \
+             `codex login`: a review cannot reach the system's keyring",
+        );
+    }
+    failure
 }
 
 /// Whether an event of this type tells where the turn stands. Signs of life within an item
@@ -198,7 +188,7 @@ enum Sign {
 impl Events {
     /// Takes one line in. Lines that are no events mean nothing.
     fn take(&mut self, line: &str) -> Option<Sign> {
-        let event: Value = serde_json::from_str(line).ok()?;
+        let event = self.lines.read(line)?;
         let kind = event.get("type")?.as_str()?;
         self.recorded |= is_record(kind);
         match kind {

@@ -6,59 +6,11 @@
 
 use std::time::Duration;
 
-use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use diffwarden_actors::model::{Failure, Reason};
 use serde_json::Value;
 
-use crate::engines::shared;
-
-const LOGIN: &str = "run `codex login`, or set CODEX_API_KEY";
-
-/// What a message of Codex means.
-struct Kind {
-    code: ErrorCode,
-    reason: Option<Reason>,
-    /// What stands before the message.
-    lead: &'static str,
-    hint: &'static str,
-}
-
-impl Kind {
-    const fn failed(reason: Option<Reason>, lead: &'static str, hint: &'static str) -> Self {
-        Self {
-            code: ErrorCode::ReviewerFailed,
-            reason,
-            lead,
-            hint,
-        }
-    }
-
-    const fn auth(lead: &'static str, hint: &'static str) -> Self {
-        Self {
-            code: ErrorCode::MissingAuth,
-            reason: Some(Reason::Auth),
-            lead,
-            hint,
-        }
-    }
-
-    const fn environment(lead: &'static str, hint: &'static str) -> Self {
-        Self {
-            code: ErrorCode::ReviewerEnvironmentFailed,
-            reason: Some(Reason::Environment),
-            lead,
-            hint,
-        }
-    }
-
-    fn into_failure(self, message: &str) -> Failure {
-        let message = format!("{}: {}", self.lead, shared::one_line(message));
-        let failure = Failure::new(self.code, message).hint(self.hint);
-        match self.reason {
-            Some(reason) => failure.reason(reason),
-            None => failure,
-        }
-    }
-}
+use super::PROGRAM;
+use crate::engines::shared::Kind;
 
 /// Returns the failure behind the message of a `turn.failed` event.
 pub(super) fn of_turn(message: &str) -> Failure {
@@ -81,7 +33,7 @@ pub(super) fn of_turn(message: &str) -> Failure {
 
 /// Returns how long the model service asks to wait. Its sentence is `Please try again in 11.054s.`,
 /// with `ms`, `s` or `seconds`, or with minutes before the seconds (`1m30s`).
-fn retry_after(said: &str) -> Option<Duration> {
+pub(super) fn retry_after(said: &str) -> Option<Duration> {
     let (_, rest) = said.split_once("try again in ")?;
     let rest = rest.trim_start();
     let (number, rest) = leading_number(rest)?;
@@ -120,11 +72,7 @@ pub(super) fn of_hopeless_retry(message: &str) -> Option<Failure> {
 pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
     let said = without_noise(stderr);
     if code == 2 && said.starts_with("error: ") && said.contains("--help") {
-        return Kind::environment(
-            "this Codex does not take the options of a review; it is too old or too new",
-            "update Codex and diffwarden",
-        )
-        .into_failure(said.lines().next().unwrap_or_default());
+        return Kind::misfit(&PROGRAM).into_failure(said.lines().next().unwrap_or_default());
     }
     if let Some(problem) = config_problem(&said) {
         return Kind::environment(
@@ -136,17 +84,7 @@ pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
     if let Some(kind) = kind_of_start(&said) {
         return kind.into_failure(&said);
     }
-    let message = if said.is_empty() {
-        format!("codex ended with exit code {code} and said nothing")
-    } else {
-        format!(
-            "codex ended with exit code {code}: {}",
-            shared::one_line(&said)
-        )
-    };
-    Failure::new(ErrorCode::ReviewerFailed, message)
-        .reason(Reason::Crash)
-        .hint("run `codex exec` by hand to see more")
+    PROGRAM.crashed(code, &said)
 }
 
 /// Returns standard error without what Codex says because of where its private home lies.
@@ -161,7 +99,7 @@ fn is_noise(line: &str) -> bool {
 }
 
 /// Takes a message that is the service's error body apart: its sentence and its code.
-fn unpacked(message: &str) -> (String, Option<String>) {
+pub(super) fn unpacked(message: &str) -> (String, Option<String>) {
     let body = message.trim_start();
     let value = body
         .starts_with('{')
@@ -177,13 +115,13 @@ fn unpacked(message: &str) -> (String, Option<String>) {
     (said.unwrap_or_else(|| message.to_owned()), code)
 }
 
-fn kind_of_code(code: &str) -> Option<Kind> {
+pub(super) fn kind_of_code(code: &str) -> Option<Kind> {
     Some(match code {
-        "model_not_found" => model(),
-        "invalid_api_key" => refused(),
-        "insufficient_quota" => quota(),
-        "rate_limit_exceeded" => rate_limit(),
-        "context_length_exceeded" => too_long(),
+        "model_not_found" => Kind::model(),
+        "invalid_api_key" => Kind::refused(&PROGRAM),
+        "insufficient_quota" => Kind::quota(&PROGRAM),
+        "rate_limit_exceeded" => Kind::rate_limit(),
+        "context_length_exceeded" => Kind::too_long(),
         "invalid_json_schema" => Kind::failed(
             Some(Reason::Protocol),
             "the model service does not take the schema of a review",
@@ -196,7 +134,7 @@ fn kind_of_code(code: &str) -> Option<Kind> {
 fn kind_of_turn(said: &str) -> Option<Kind> {
     let begins = |starts: &[&str]| starts.iter().any(|start| said.starts_with(start));
     Some(if is_refused(said) {
-        refused()
+        Kind::refused(&PROGRAM)
     } else if begins(&["Missing environment variable"]) {
         Kind::auth(
             "the key of Codex's model provider is missing",
@@ -208,46 +146,35 @@ fn kind_of_turn(said: &str) -> Option<Kind> {
         "Quota exceeded",
         "You're out of credits",
     ]) {
-        quota()
+        Kind::quota(&PROGRAM)
     } else if begins(&[
         "exceeded retry limit, last status: 429",
         "unexpected status 429",
+        "stream disconnected before completion: Rate limit reached for ",
     ]) {
-        rate_limit()
+        Kind::rate_limit()
     } else if begins(&["The model "]) && said.contains("does not exist or you do not have access")
         || said.contains("model is not supported when using Codex with")
     {
-        model()
+        Kind::model()
     } else if begins(&["Connection failed"]) {
-        Kind::failed(
-            Some(Reason::Environment),
-            "Codex could not reach its model service",
-            "check the network, the proxy and the provider's base_url",
-        )
+        Kind::unreachable(&PROGRAM, "the provider's base_url")
     } else if begins(&["stream disconnected before completion"]) {
         Kind::failed(None, "the model service broke off its answer", "try again")
     } else if begins(&[
         "We’re currently experiencing high demand",
         "unexpected status 5",
     ]) {
-        Kind::failed(None, "the model service has a fault", "try again later")
+        Kind::fault()
     } else if begins(&[
         "Incomplete response returned, reason: content_filter",
         "cyber policy",
     ]) {
-        Kind::failed(
-            Some(Reason::Refused),
-            "the model service declined to review",
-            "choose another model",
-        )
+        Kind::declined()
     } else if begins(&["Incomplete response returned"]) {
-        Kind::failed(
-            None,
-            "the model's answer was cut off",
-            "review a smaller change, or choose another model",
-        )
+        Kind::cut_off()
     } else if begins(&["Codex ran out of room"]) || said.starts_with("unexpected status 413") {
-        too_long()
+        Kind::too_long()
     } else if begins(&["unexpected status 404"]) {
         Kind::failed(
             Some(Reason::Environment),
@@ -295,21 +222,16 @@ fn kind_of_start(said: &str) -> Option<Kind> {
             "check that the folder for temporary files is writable",
         )
     } else if said.contains("\"input_error_code\":\"input_too_large\"") {
-        too_long()
+        Kind::too_long()
     } else if holds("No prompt provided via stdin") {
-        Kind::failed(
-            Some(Reason::Protocol),
-            "Codex did not get its prompt",
-            "try again",
-        )
+        Kind::no_prompt(&PROGRAM)
     } else if holds("Missing optional dependency") {
-        Kind::environment("the installation of Codex is not complete", INSTALL_AGAIN)
+        let hint = format!("reinstall it with `{}`", PROGRAM.install);
+        Kind::environment("the installation of Codex is not complete", hint)
     } else {
         return None;
     })
 }
-
-const INSTALL_AGAIN: &str = "reinstall it with `npm install -g @openai/codex`";
 
 fn is_refused(said: &str) -> bool {
     ["unexpected status ", "exceeded retry limit, last status: "]
@@ -318,46 +240,22 @@ fn is_refused(said: &str) -> bool {
         .any(|status| status.starts_with("401") || status.starts_with("403"))
 }
 
-fn refused() -> Kind {
-    Kind::auth("the model service refused Codex's credentials", LOGIN)
-}
-
-fn quota() -> Kind {
-    Kind::failed(
-        Some(Reason::Quota),
-        "Codex's quota is used up",
-        "wait until it is renewed, or use another account or engine",
-    )
-}
-
-fn rate_limit() -> Kind {
-    Kind::failed(
-        Some(Reason::RateLimit),
-        "the model service asks to slow down",
-        "try again later, or run fewer reviewers at a time",
-    )
-}
-
-fn model() -> Kind {
-    Kind::failed(
-        Some(Reason::Model),
-        "the model cannot be used",
-        "choose another one with --model or in the reviewer's entry",
-    )
-}
-
-fn too_long() -> Kind {
-    Kind::failed(
-        None,
-        "the change is too long for the model",
-        "review a smaller change, or choose a model with more room",
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_rate_limit_that_broke_a_stream_off_is_one() {
+        let limited = of_turn(
+            "stream disconnected before completion: Rate limit reached for m1 in organization o. \
+             Please try again in 2s.",
+        );
+        assert_eq!(limited.reason, Some(Reason::RateLimit));
+        assert_eq!(limited.retry_after, Some(Duration::from_secs(2)));
+        let broken = of_turn("stream disconnected before completion: the peer went away");
+        assert_eq!((broken.reason, broken.retry_after), (None, None));
+    }
 
     #[test]
     fn the_wait_is_read_from_the_service_s_sentence() {

@@ -16,11 +16,12 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use diffwarden_actors::model::Failure;
 use rustix::fs::OFlags;
 use toml::{Table, Value};
 
 use super::options::{Options, WebSearch};
+use crate::engines::shared::unfit;
 use crate::env::Environment;
 
 /// The file that holds credentials.
@@ -55,7 +56,8 @@ impl CodexHome {
         }
     }
 
-    fn at(folder: &Path) -> Self {
+    /// Reads the home in `folder`.
+    pub(super) fn at(folder: &Path) -> Self {
         let credentials = folder.join(CREDENTIALS);
         let config = folder.join(CONFIG);
         Self {
@@ -66,6 +68,14 @@ impl CodexHome {
                 Err(error) => Err(unusable(&config, &error.to_string())),
             },
         }
+    }
+
+    /// Takes the credentials from another folder.
+    #[must_use]
+    pub(super) fn with_credentials_of(mut self, folder: &Path) -> Self {
+        let credentials = folder.join(CREDENTIALS);
+        self.credentials = credentials.is_file().then_some(credentials);
+        self
     }
 
     /// Returns the user's configuration.
@@ -101,11 +111,10 @@ impl CodexHome {
     pub(super) fn private_config(&self, options: &Options) -> Result<String, Failure> {
         let kept = carried_over(self.config()?, options);
         toml::to_string(&kept).map_err(|error| {
-            Failure::new(
-                ErrorCode::ReviewerEnvironmentFailed,
+            unfit(
                 format!("Codex's configuration cannot be carried over: {error}"),
+                "correct the file config.toml, or name another folder in CODEX_HOME",
             )
-            .reason(Reason::Environment)
         })
     }
 }
@@ -122,10 +131,10 @@ fn carried_over(config: &Table, options: &Options) -> Table {
     keep("model_provider");
     keep("openai_base_url");
     keep("cli_auth_credentials_store");
-    if options.model.is_none() {
+    if options.choices.model.is_none() {
         keep("model");
     }
-    if options.effort.is_none() {
+    if options.choices.effort.is_none() {
         keep("model_reasoning_effort");
     }
     if options.web_search == WebSearch::Inherit {
@@ -182,22 +191,22 @@ fn parse(bytes: &[u8]) -> Result<Table, String> {
 }
 
 fn unusable(config: &Path, problem: &str) -> Failure {
-    Failure::new(
-        ErrorCode::ReviewerEnvironmentFailed,
+    unfit(
         format!(
             "Codex's configuration {} cannot be used: {problem}",
             config.display()
         ),
+        "correct the file, or name another folder in CODEX_HOME",
     )
-    .reason(Reason::Environment)
-    .hint("correct the file, or name another folder in CODEX_HOME")
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::options::tests::settings;
     use super::*;
-    use crate::engines::settings::{Chosen, Effort, Origin};
+    use crate::engines::settings::Effort;
+    use crate::engines::shared::testing::asked;
+    use diffwarden_actors::model::ErrorCode;
     use proptest::prelude::*;
     use std::fs;
 
@@ -256,14 +265,8 @@ mod tests {
     #[test]
     fn the_reviewer_s_own_choices_push_the_user_s_out() {
         let mut options = options();
-        options.model = Some(Chosen {
-            value: "m".into(),
-            origin: Origin::Flag,
-        });
-        options.effort = Some(Chosen {
-            value: Effort::Low,
-            origin: Origin::Flag,
-        });
+        options.choices.model = Some(asked("m".to_owned()));
+        options.choices.effort = Some(asked(Effort::Low));
         options.web_search = WebSearch::Inherit;
         let text = home(USER).private_config(&options).unwrap();
         let kept: Table = text.parse().unwrap();

@@ -1,16 +1,13 @@
 //! What is learned about an executable before a review, without spending a token.
 
-use std::collections::BTreeSet;
-
 use diffwarden_actors::engine::{
     Capabilities, Captured, CommandSpec, ExitKind, Place, PreflightPass,
 };
-use diffwarden_actors::model::{
-    CheckStatus, ErrorCode, Failure, PreflightCheck, PreflightReport, Reason,
-};
+use diffwarden_actors::model::{CheckStatus, Failure, PreflightReport};
 
 use super::options::Options;
-use super::{INSTALL, command};
+use super::sandbox::{self, Evidence};
+use super::{PROGRAM, command};
 use crate::engines::executable::Resolved;
 use crate::engines::shared::{self, check};
 
@@ -24,171 +21,106 @@ const REQUIRED_FLAGS: [&str; 6] = [
     "--cd",
 ];
 
-/// How many bytes of help are searched for options.
-const HELP_LIMIT: usize = 256 << 10;
-
-/// Returns the commands to run: the version, and the help of `codex exec`.
-///
-/// They run in the private folder with that folder as their home, so that asking leaves no trace
-/// in the user's home and depends on nothing in the repository.
+/// Returns the commands to run: the version, the help of `codex exec`, and the trial of the
+/// sandbox.
 pub(super) fn probes(executable: &Resolved, place: &Place) -> Vec<CommandSpec> {
-    [&["--version"][..], &["exec", "--help"][..]]
+    let mut probes: Vec<_> = [&["--version"][..], &["exec", "--help"][..]]
         .into_iter()
-        .map(|args| {
-            let mut probe = CommandSpec::new(&executable.path, &place.run_dir);
-            probe.args = args.iter().map(Into::into).collect();
-            probe.env = command::environment(&place.run_dir);
-            probe.keep_stdout = true;
-            probe
-        })
-        .collect()
+        .map(|args| command::probe(executable, place, args))
+        .collect();
+    probes.extend(sandbox::probes(executable, place));
+    probes
 }
 
 /// Judges what the probes printed.
 ///
 /// # Errors
 ///
-/// Fails when the executable does not start or is too old. An unreadable answer is only a
-/// reservation: Codex itself refuses options that it does not know, before anything runs.
+/// Fails when the executable does not start or is too old, and when its sandbox does not work. An
+/// unreadable version or help is only a reservation: Codex itself refuses options that it does not
+/// know, before anything runs.
 pub(super) fn judge(
     options: &Options,
     executable: &Resolved,
     captured: &[Captured],
 ) -> Result<PreflightPass, Failure> {
     let mut probes = captured.iter();
-    let version = probes.next().and_then(version);
-    let help = probes.next().and_then(readable_help);
+    let version = probes
+        .next()
+        .and_then(|version| shared::version(version, "codex-cli ", ""));
+    let help = probes
+        .next()
+        .and_then(|help| shared::readable_help(help, "Usage:"));
     if version.is_none()
         && help.is_none()
         && let Some(first) = captured.first()
         && first.exit != ExitKind::Code(0)
     {
-        return Err(shared::does_not_start(executable, first, INSTALL));
+        return Err(PROGRAM.does_not_start(executable, first));
     }
     let flags = help.map(shared::long_options).unwrap_or_default();
     if help.is_some() {
-        require(&flags, version.as_deref())?;
+        PROGRAM.require_flags(version.as_deref(), &REQUIRED_FLAGS, &flags)?;
     }
-    let mut metadata = shared::transport_metadata("enforced", executable);
-    metadata.append(&mut options.metadata());
-    if let Some(version) = &version {
-        metadata.insert("version".to_owned(), version.as_str().into());
-    }
-    Ok(PreflightPass {
-        report: PreflightReport {
-            checks: checks(options, executable, version.is_some(), help.is_some()),
-            metadata,
-        },
-        capabilities: Capabilities { version, flags },
-    })
-}
-
-fn version(captured: &Captured) -> Option<String> {
-    let rest = captured.stdout.trim_start().strip_prefix("codex-cli ")?;
-    let version = rest.split_whitespace().next()?;
-    (captured.exit == ExitKind::Code(0)).then(|| shared::cut(version, 64))
-}
-
-fn readable_help(captured: &Captured) -> Option<&str> {
-    let head = shared::head(&captured.stdout, HELP_LIMIT);
-    (captured.exit == ExitKind::Code(0) && head.contains("Usage:")).then_some(head)
-}
-
-fn require(flags: &BTreeSet<String>, version: Option<&str>) -> Result<(), Failure> {
-    let missing: Vec<_> = REQUIRED_FLAGS
-        .into_iter()
-        .filter(|flag| !flags.contains(*flag))
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let which = version.map_or_else(|| "this Codex".to_owned(), |v| format!("Codex {v}"));
-    Err(Failure::new(
-        ErrorCode::ReviewerEnvironmentFailed,
-        format!(
-            "{which} is too old for reviews: `codex exec` does not know {}",
-            missing.join(", ")
-        ),
-    )
-    .reason(Reason::Environment)
-    .hint(format!("update it with `{INSTALL}`")))
-}
-
-fn checks(
-    options: &Options,
-    executable: &Resolved,
-    has_version: bool,
-    has_help: bool,
-) -> Vec<PreflightCheck> {
-    use CheckStatus::{Passed, Skipped, Warning};
-    let asked = |what: &str, value: Option<&str>| match value {
-        Some(value) => (Passed, format!("Codex is asked for {what} {value}.")),
-        None => (Skipped, format!("Nobody asked for a special {what}.")),
+    let evidence = match (probes.next(), probes.next()) {
+        (Some(help), Some(trial)) => Evidence::judge(help, trial)?,
+        _ => Evidence::Bench,
     };
-    let model = options.model_argument();
-    let (model_status, model_detail) = asked("model", model.as_deref());
-    let (effort_status, effort_detail) = asked("effort", options.native_effort());
+    let mut capabilities = Capabilities { version, flags };
+    evidence.note(&mut capabilities);
+    let mut metadata = options.choices.transport_metadata(executable);
+    metadata.append(&mut evidence.metadata());
+    metadata.append(&mut options.metadata());
+    shared::put_version(&mut metadata, &capabilities);
     let mut checks = vec![
-        check(
-            "executable",
-            Passed,
-            format!("Found {}.", executable.path.display()),
-        ),
-        check(
-            "readonly",
-            Passed,
-            "Commands run in Codex's read-only sandbox of the operating system.",
-        ),
-        check("auth", Skipped, "Left to the executable."),
-        check("model", model_status, model_detail),
-        check("effort", effort_status, effort_detail),
+        shared::found(executable),
+        check("readonly", CheckStatus::Passed, evidence.detail()),
+        shared::delegated_auth(),
+        options.choices.model_check(),
+        options.choices.effort_check(),
     ];
-    if !has_version {
-        checks.push(check(
-            "version",
-            Warning,
-            "The executable did not tell its version.",
-        ));
-    }
-    if !has_help {
+    checks.extend(shared::untold_version(capabilities.version.as_deref()));
+    if help.is_none() {
         checks.push(check(
             "options",
-            Warning,
+            CheckStatus::Warning,
             "The help of `codex exec` could not be read; only options every Codex has are used.",
         ));
     }
-    checks
+    Ok(PreflightPass {
+        report: PreflightReport { checks, metadata },
+        capabilities,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::options::tests::settings;
     use super::*;
-    use crate::engines::executable::Source;
+    use crate::engines::shared::testing::{self, place, resolved, warnings};
+    use diffwarden_actors::model::{ErrorCode, Reason};
     use proptest::prelude::*;
 
     const HELP: &str = include_str!("../../../fixtures/codex/help-exec.txt");
-
-    fn resolved() -> Resolved {
-        Resolved {
-            path: "/bin/codex".into(),
-            requested: "codex".into(),
-            source: Source::AdapterDefault,
-        }
-    }
+    const SANDBOX_HELP: &str = include_str!("../../../fixtures/codex/help-sandbox.txt");
 
     fn printed(code: i32, stdout: &str, stderr: &str) -> Captured {
-        Captured {
-            exit: ExitKind::Code(code),
-            stdout: stdout.to_owned(),
-            stderr: stderr.to_owned(),
-            outputs: Vec::new(),
-        }
+        testing::printed(ExitKind::Code(code), stdout, stderr)
     }
 
     fn judged(version: Captured, help: Captured) -> Result<PreflightPass, Failure> {
+        let trial = printed(0, "refused\n", "");
+        judged_with(version, help, trial)
+    }
+
+    fn judged_with(
+        version: Captured,
+        help: Captured,
+        trial: Captured,
+    ) -> Result<PreflightPass, Failure> {
         let options = Options::from_settings(&settings()).unwrap();
-        judge(&options, &resolved(), &[version, help])
+        let captured = [version, help, printed(0, SANDBOX_HELP, ""), trial];
+        judge(&options, &resolved("codex"), &captured)
     }
 
     #[test]
@@ -202,6 +134,16 @@ mod tests {
     }
 
     #[test]
+    fn a_sandbox_that_does_not_work_fails_the_reviewer() {
+        let trial = printed(1, "", "bwrap: No permissions to create a new namespace\n");
+        let version = printed(0, "codex-cli 0.171.0\n", "");
+        let failure = judged_with(version, printed(0, HELP, ""), trial).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
+        assert_eq!(failure.reason, Some(Reason::Environment));
+        assert!(failure.message.contains("No permissions"), "{failure}");
+    }
+
+    #[test]
     fn a_missing_option_is_named() {
         let old = HELP
             .replace("--output-schema", "--other")
@@ -210,8 +152,8 @@ mod tests {
         assert_eq!(failure.code, ErrorCode::ReviewerEnvironmentFailed);
         assert_eq!(
             failure.message,
-            "Codex 0.20.1 is too old for reviews: `codex exec` does not know --output-schema, \
-             --ephemeral"
+            "Codex 0.20.1 is too old or too new for this review: `codex exec` does not know \
+             --output-schema, --ephemeral"
         );
     }
 
@@ -240,14 +182,7 @@ mod tests {
             ),
         ] {
             let pass = judged(version, help).unwrap();
-            let names: Vec<_> = pass
-                .report
-                .checks
-                .iter()
-                .filter(|check| check.status == CheckStatus::Warning)
-                .map(|check| check.name.as_str())
-                .collect();
-            assert_eq!(names, warned);
+            assert_eq!(warnings(&pass.report), warned);
         }
     }
 
@@ -262,11 +197,8 @@ mod tests {
 
     #[test]
     fn probes_touch_neither_the_user_s_home_nor_the_repository() {
-        let place = Place {
-            repo_root: "/repo".into(),
-            run_dir: "/run/review".into(),
-        };
-        for probe in probes(&resolved(), &place) {
+        let place = place();
+        for probe in probes(&resolved("codex"), &place) {
             assert_eq!(probe.cwd, place.run_dir);
             let home = ("CODEX_HOME".into(), Some("/run/review".into()));
             assert!(probe.env.contains(&home));

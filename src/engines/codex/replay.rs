@@ -1,48 +1,23 @@
 //! Replays of what a real Codex printed (codex-cli 0.171.0 against a loopback model service).
 
-use std::fs;
-use std::path::Path;
-
-use diffwarden_actors::engine::{Action, Answer, Captured, Dialogue, ExitKind, Payload};
-use diffwarden_actors::model::{ErrorCode, Failure, Reason};
+use diffwarden_actors::engine::{Action, Captured, Dialogue, ExitKind, Payload};
+use diffwarden_actors::model::{ErrorCode, Reason};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::dialogue::ExecDialogue;
+use crate::engines::shared::replay::{
+    Capture, End, Outcome, capture, check_all, check_listed, converse, failed, no_login, unfit,
+};
+use crate::engines::shared::testing::printed;
 
-use ErrorCode::{MissingAuth, ReviewerEnvironmentFailed, ReviewerFailed};
+use End::{Structured, Text};
+use ErrorCode::{MissingAuth, ReviewerFailed};
 use ExitKind::{Code, Signal};
 use Reason::{Auth, Crash, Environment, Model, Protocol, Quota, RateLimit};
 
-/// What a run amounts to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum End {
-    /// Structured output.
-    Structured,
-    /// Text that begins like this.
-    Text(&'static str),
-    /// A failure whose message holds this.
-    Failed(ErrorCode, Option<Reason>, &'static str),
-    /// The same, seen before the process has ended.
-    FailedEarly(ErrorCode, Option<Reason>, &'static str),
-}
-
-use End::{FailedEarly, Structured, Text};
-
-const fn failed(reason: Option<Reason>, part: &'static str) -> End {
-    End::Failed(ReviewerFailed, reason, part)
-}
-
-const fn unfit(part: &'static str) -> End {
-    End::Failed(ReviewerEnvironmentFailed, Some(Environment), part)
-}
-
-const fn refused(part: &'static str) -> End {
-    FailedEarly(MissingAuth, Some(Auth), part)
-}
-
 /// Every capture: its name, how the process ended, what that amounts to.
-const CAPTURES: &[(&str, ExitKind, End)] = &[
+const CAPTURES: &[Capture] = &[
     ("success", Code(0), Structured),
     ("success-codemode-model", Code(0), Structured),
     ("success-unknown-model-slug", Code(0), Structured),
@@ -59,14 +34,22 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
     ("review-prose", Code(0), Text("I looked at the patch.")),
     ("review-findings-0", Code(0), Text("No issues found.")),
     ("review-findings-3", Code(0), Text("Two bugs.")),
-    ("http401", Code(1), refused("401 Unauthorized")),
-    ("http403", Code(1), refused("403 Forbidden")),
-    ("noauth-builtin-401", Code(1), refused("[redacted]")),
     (
-        "no-env-key",
+        "http401",
         Code(1),
-        End::Failed(MissingAuth, Some(Auth), "`MOCK_KEY`"),
+        End::FailedEarly(MissingAuth, Some(Auth), "401 Unauthorized"),
     ),
+    (
+        "http403",
+        Code(1),
+        End::FailedEarly(MissingAuth, Some(Auth), "403 Forbidden"),
+    ),
+    (
+        "noauth-builtin-401",
+        Code(1),
+        End::FailedEarly(MissingAuth, Some(Auth), "[redacted]"),
+    ),
+    ("no-env-key", Code(1), no_login("`MOCK_KEY`")),
     (
         "http404-unknown-model",
         Code(1),
@@ -122,95 +105,30 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
     ("unknown-provider", Code(1), unfit("`nope`")),
 ];
 
-fn capture(name: &str, ending: &str) -> Option<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex");
-    fs::read(folder.join(format!("{name}.{ending}"))).ok()
-}
-
-fn text(bytes: Option<Vec<u8>>) -> String {
-    String::from_utf8(bytes.unwrap_or_default()).unwrap()
-}
-
-fn captured(exit: ExitKind, stderr: &str, reply: Option<&[u8]>) -> Captured {
+fn ended(exit: ExitKind, stderr: &str, reply: Option<&[u8]>) -> Captured {
     Captured {
-        exit,
-        stdout: String::new(),
-        stderr: stderr.to_owned(),
         outputs: vec![reply.map(<[u8]>::to_vec)],
+        ..printed(exit, "", stderr)
     }
 }
 
-/// Runs a dialogue over lines; the first failure of a line ends it, as the process owner does.
-fn run(stdout: &str, captured: Captured) -> Result<Answer, (bool, Failure)> {
-    let mut dialogue = Box::new(ExecDialogue::new(Map::new(), false));
-    for line in stdout.lines() {
-        for action in dialogue.on_line(line) {
-            if let Action::Fail(failure) = action {
-                return Err((true, *failure));
-            }
-        }
-    }
-    dialogue
-        .on_exit(captured)
-        .map_err(|failure| (false, failure))
+fn run(stdout: &str, captured: Captured) -> Outcome {
+    let dialogue = ExecDialogue::new(Map::new(), false);
+    converse(Box::new(dialogue), stdout, captured)
 }
 
-fn replay(name: &str, exit: ExitKind) -> Result<Answer, (bool, Failure)> {
-    let reply = capture(name, "last");
-    let stderr = text(capture(name, "stderr"));
-    run(
-        &text(capture(name, "stdout")),
-        captured(exit, &stderr, reply.as_deref()),
-    )
-}
-
-/// Compares an outcome with what it should be.
-fn check(name: &str, outcome: Result<Answer, (bool, Failure)>, expected: End) {
-    match (outcome, expected) {
-        (Ok(answer), Structured) => {
-            let Payload::Structured(value) = answer.payload else {
-                panic!("{name}: {:?}", answer.payload);
-            };
-            assert_eq!(value["overall_explanation"], "One bug.", "{name}");
-            assert!(answer.usage.is_some(), "{name}");
-            assert_eq!(answer.capture_mode.as_str(), "native-structured");
-        }
-        (Ok(answer), Text(start)) => {
-            let Payload::Text(text) = answer.payload else {
-                panic!("{name}: {:?}", answer.payload);
-            };
-            assert!(text.starts_with(start), "{name}: {text}");
-            assert_eq!(answer.capture_mode.as_str(), "text");
-        }
-        (Err((true, failure)), FailedEarly(code, reason, part))
-        | (Err((false, failure)), End::Failed(code, reason, part)) => {
-            assert_eq!((failure.code, failure.reason), (code, reason), "{name}");
-            assert!(failure.message.contains(part), "{name}: {failure}");
-            for secret in ["sk-mock", "se cret"] {
-                assert!(!failure.message.contains(secret), "{name}: {failure}");
-            }
-            assert!(failure.hint.is_some(), "{name}: no advice");
-        }
-        (outcome, expected) => panic!("{name}: {outcome:?} instead of {expected:?}"),
-    }
+fn replay(name: &str, exit: ExitKind) -> Outcome {
+    let [stdout, stderr, reply] =
+        ["stdout", "stderr", "last"].map(|stream| capture("codex", name, stream));
+    let reply = (!reply.is_empty()).then_some(reply.as_bytes());
+    run(&stdout, ended(exit, &stderr, reply))
 }
 
 #[test]
 fn every_capture_ends_as_it_should() {
-    for &(name, exit, expected) in CAPTURES {
-        check(name, replay(name, exit), expected);
-    }
-}
-
-#[test]
-fn every_capture_is_in_the_table() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex");
-    for entry in fs::read_dir(folder).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let stem = name.rsplit_once('.').unwrap().0;
-        let is_listed = CAPTURES.iter().any(|(listed, ..)| *listed == stem);
-        assert!(is_listed || stem == "help-exec", "{name}");
-    }
+    check_all(CAPTURES, replay);
+    let others = ["help-exec", "help-sandbox", "sandbox-no-userns"];
+    check_listed("codex", CAPTURES, &others);
 }
 
 #[test]
@@ -236,7 +154,7 @@ fn long_standard_error_is_cut_and_keys_in_it_are_blanked() {
     );
     let answer = run(
         "{\"type\":\"turn.completed\"}",
-        captured(Code(0), &stderr, Some(b"prose")),
+        ended(Code(0), &stderr, Some(b"prose")),
     )
     .unwrap();
     let kept = answer.metadata["stderr"].as_str().unwrap();
@@ -277,8 +195,7 @@ fn a_run_without_a_final_record_or_an_answer_is_a_failure() {
         (DONE, Signal(9), Some("answer"), Reason::Crash),
         ("", Code(1), Some("answer"), Reason::Crash),
     ] {
-        let (early, failure) =
-            run(stdout, captured(exit, "", reply.map(str::as_bytes))).unwrap_err();
+        let (early, failure) = run(stdout, ended(exit, "", reply.map(str::as_bytes))).unwrap_err();
         assert!(!early);
         assert_eq!(
             failure.code,
@@ -294,10 +211,10 @@ fn the_last_message_stands_in_for_a_missing_reply_file() {
     let message = |text: &str| json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}});
     let stdout = format!("{}\n{}\n{DONE}", message("first"), message("second"));
     for reply in [None, Some(&b""[..]), Some(&b" \n"[..])] {
-        let answer = run(&stdout, captured(Code(0), "", reply)).unwrap();
+        let answer = run(&stdout, ended(Code(0), "", reply)).unwrap();
         assert_eq!(answer.payload, Payload::Text("second".to_owned()));
     }
-    let answer = run(&stdout, captured(Code(0), "", Some(b"third"))).unwrap();
+    let answer = run(&stdout, ended(Code(0), "", Some(b"third"))).unwrap();
     assert_eq!(answer.payload, Payload::Text("third".to_owned()));
 }
 
@@ -309,26 +226,58 @@ fn a_filled_reply_file_is_enough_when_nothing_is_told_of_the_turn_and_that_is_sa
         "{\"type\":\"log\"}",
         "{\"type\":\"item.updated\",\"item\":{}}",
     ] {
-        let answer = run(stdout, captured(Code(0), "", Some(b"a \xff b"))).unwrap();
+        let answer = run(stdout, ended(Code(0), "", Some(b"a \xff b"))).unwrap();
         assert_eq!(answer.payload, Payload::Text("a \u{fffd} b".to_owned()));
         let warnings = answer.metadata["warnings"].to_string();
         assert!(warnings.contains("nothing of its turn"), "{warnings}");
     }
-    let answer = run(DONE, captured(Code(0), "", Some(b"answer"))).unwrap();
+    let answer = run(DONE, ended(Code(0), "", Some(b"answer"))).unwrap();
     assert!(!answer.metadata.contains_key("warnings"));
+}
+
+#[test]
+fn what_is_said_twice_is_no_answer_and_half_a_pair_is_mended() {
+    let message = |text: &str| {
+        let line = r#"{"type":"item.completed","item":{"type":"agent_message","text":T}}"#;
+        line.replace('T', text)
+    };
+    let done = |line: &str, reply: Option<&str>| {
+        let reply = reply.map(str::as_bytes);
+        run(&format!("{line}\n{DONE}"), ended(Code(0), "", reply))
+    };
+    // A line that says two things leaves nothing to rely on, the reply file included.
+    let twice = message("\"a\",\"text\":\"b\"");
+    for reply in [None, Some("c")] {
+        let (_, failure) = done(&twice, reply).unwrap_err();
+        assert_eq!(failure.reason, Some(Reason::Protocol));
+        assert!(failure.message.contains("`text` twice"), "{failure}");
+    }
+    // In the answer itself it stays text, which no parser takes for a review.
+    let answer = r#"{"findings":[1],"findings":[],"overall_correctness":"patch is correct",
+        "overall_explanation":"x","overall_confidence_score":1}"#;
+    let payload = done("", Some(answer)).unwrap().payload;
+    assert_eq!(payload, Payload::Text(answer.to_owned()));
+    let payload = done(&message(r#""a \ud83d b""#), None).unwrap().payload;
+    assert_eq!(payload, Payload::Text("a \u{fffd} b".to_owned()));
+    let review = r#"{"findings":[],"overall_correctness":"patch is correct",
+        "overall_explanation":"\udc00","overall_confidence_score":1}"#;
+    let Payload::Structured(value) = done("", Some(review)).unwrap().payload else {
+        panic!("a review is structured");
+    };
+    assert_eq!(value["overall_explanation"], "\u{fffd}");
 }
 
 #[test]
 fn failures_are_not_read_out_of_what_is_quoted() {
     let stderr = "panic while reviewing src/login page: index 403 out of range\n";
-    let (_, failure) = run("", captured(Code(1), stderr, None)).unwrap_err();
+    let (_, failure) = run("", ended(Code(1), stderr, None)).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ReviewerFailed);
     assert_eq!(failure.reason, Some(Reason::Crash));
     let message = json!({"type": "item.completed", "item": {
         "type": "agent_message",
         "text": "Reconnecting... 1/5 (unexpected status 401 Unauthorized: no, url: http://x)",
     }});
-    let answer = run(&format!("{message}\n{DONE}"), captured(Code(0), "", None)).unwrap();
+    let answer = run(&format!("{message}\n{DONE}"), ended(Code(0), "", None)).unwrap();
     assert!(matches!(answer.payload, Payload::Text(_)));
 }
 
@@ -383,7 +332,7 @@ fn errors_of_the_service_are_told_apart() {
         ("", ReviewerFailed, None),
     ] {
         let line = json!({"type": "turn.failed", "error": {"message": message}});
-        let (_, failure) = run(&line.to_string(), captured(Code(1), "", None)).unwrap_err();
+        let (_, failure) = run(&line.to_string(), ended(Code(1), "", None)).unwrap_err();
         assert_eq!((failure.code, failure.reason), (code, reason), "{message}");
     }
 }
@@ -406,7 +355,7 @@ proptest! {
         stderr in ".{0,200}",
         reply in proptest::option::of(proptest::collection::vec(any::<u8>(), 0..60)),
     ) {
-        let outcome = run(&lines.join("\n"), captured(exit, &stderr, reply.as_deref()));
+        let outcome = run(&lines.join("\n"), ended(exit, &stderr, reply.as_deref()));
         if exit != Code(0) {
             prop_assert!(outcome.is_err());
         }

@@ -10,9 +10,9 @@ use diffwarden_actors::model::Failure;
 use serde_json::{Map, Value, json};
 
 use super::home::{self, GeminiHome};
-use super::mentions;
-use crate::engines::cli::{self, Choices};
+use super::{PROGRAM, mentions};
 use crate::engines::executable::Resolved;
+use crate::engines::shared::{self, Choices, text_of_path};
 
 /// What a review may use; the policy lets the model call nothing else.
 const TOOLS: [&str; 4] = ["read_file", "list_directory", "glob", "grep_search"];
@@ -70,15 +70,7 @@ pub(super) fn review_command(
     prompt: &str,
 ) -> Result<CommandSpec, Failure> {
     let repository = &request.place.repo_root;
-    let folder = repository.to_str().ok_or_else(|| {
-        cli::unfit(
-            format!(
-                "Gemini cannot read {}: its path is not UTF-8",
-                repository.display()
-            ),
-            "move the repository, or choose another engine",
-        )
-    })?;
+    let folder = text_of_path(&PROGRAM, repository)?;
     let run = Run {
         place: &request.place,
         policy: REVIEW_POLICY,
@@ -143,14 +135,23 @@ fn command(
     command
 }
 
-/// Returns the files of a probe whose private folders lie in `folder` of the run folder.
-pub(super) fn probe_files(folder: &str) -> Vec<PlacedFile> {
+/// Builds a command of preflight with a home of its own in `folder` of the run folder, because the
+/// probes write into it and run side by side.
+pub(super) fn probe(
+    executable: &Resolved,
+    place: &Place,
+    folder: &str,
+    args: &[&str],
+) -> CommandSpec {
+    let mut probe = shared::probe(executable, place.run_dir.join(folder), args);
+    probe.env = environment(&probe.cwd);
     let folder = Path::new(folder);
-    vec![
+    probe.files = vec![
         file(folder.join(TRUSTED_FILE), "{}"),
         file(folder.join(".gemini/.env"), ""),
         file(folder.join(TEMPORARY).join(".keep"), ""),
-    ]
+    ];
+    probe
 }
 
 fn file(name: impl AsRef<Path>, contents: impl Into<Vec<u8>>) -> PlacedFile {
@@ -226,8 +227,7 @@ pub(super) fn policy_metadata() -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engines::cli::tests::{repair_request, request, resolved, settings};
-    use crate::engines::settings::{Chosen, Origin};
+    use crate::engines::shared::testing::{asked, repair_request, request, resolved, settings};
     use crate::env::Environment;
     use diffwarden_actors::model::EngineName;
 
@@ -261,10 +261,7 @@ mod tests {
     #[test]
     fn command_line_with_a_model() {
         let mut choices = choices();
-        choices.model = Some(Chosen {
-            value: "-pro".into(),
-            origin: Origin::Flag,
-        });
+        choices.model = Some(asked("-pro".to_owned()));
         insta::assert_snapshot!(words_of(&reviewed(&choices, "prompt")));
     }
 
@@ -297,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_repair_has_no_tools_and_no_repository() {
-        let request = repair_request("transcribe @x");
+        let request = repair_request("transcribe @x", &[]);
         let command =
             repair_command(&choices(), &resolved("gemini"), &no_home(), &request).unwrap();
         assert_eq!(command.stdin, "transcribe @\u{2060}x".as_bytes());

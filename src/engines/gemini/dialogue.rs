@@ -6,8 +6,8 @@ use diffwarden_actors::engine::{
 use diffwarden_actors::model::{Failure, Reason};
 use serde_json::{Map, Value};
 
-use super::{failure, mentions};
-use crate::engines::cli::{failed, kept_stderr};
+use super::{PROGRAM, failure, mentions};
+use crate::engines::shared::{Lines, kept_stderr};
 
 /// One run of `gemini`, which never reads after its prompt.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub(super) struct StreamDialogue {
 /// What the records said so far.
 #[derive(Debug, Default)]
 struct Records {
+    lines: Lines,
     /// What the model wrote since its last tool call.
     text: String,
     tool_calls: u64,
@@ -47,24 +48,21 @@ impl StreamDialogue {
     fn verdict(&self, captured: &Captured) -> Result<(), Failure> {
         let code = match captured.exit {
             ExitKind::Code(code) => code,
-            ExitKind::Signal(signal) => {
-                return Err(crashed(format!("gemini was ended by signal {signal}")));
-            }
+            ExitKind::Signal(signal) => return Err(PROGRAM.killed(signal)),
         };
         if let Some(failure) = failure::of_lost_policy(&captured.stderr) {
             return Err(failure);
         }
-        match &self.records.end {
+        let records = &self.records;
+        match &records.end {
             Some(Err(message)) => Err(failure::of_result(message, Some(code))),
-            Some(Ok(())) if code == 0 => Ok(()),
-            Some(Ok(())) => Err(crashed(format!(
-                "gemini finished its answer and then ended with exit code {code}"
-            ))),
-            None if code == 0 => Err(failed(
-                Some(Reason::Protocol),
-                "gemini ended in the middle of its answer, without a final record",
-                "try again; run `gemini` by hand to see more",
-            )),
+            Some(Ok(())) if code == 0 => records.lines.check("gemini"),
+            Some(Ok(())) => Err(PROGRAM.failed_late(code)),
+            None if code == 0 => {
+                records.lines.check("gemini")?;
+                let message = "ended in the middle of its answer, without a final record";
+                Err(PROGRAM.failed(Reason::Protocol, message))
+            }
             None => Err(failure::of_start(code, &captured.stderr)),
         }
     }
@@ -100,14 +98,6 @@ fn only_model(stats: &Value) -> Option<String> {
     names.next().is_none().then(|| name.clone())
 }
 
-fn crashed(message: String) -> Failure {
-    failed(
-        Some(Reason::Crash),
-        message,
-        "try again; run `gemini` by hand to see more",
-    )
-}
-
 impl Dialogue for StreamDialogue {
     fn on_line(&mut self, line: &str) -> Vec<Action> {
         match self.records.take(line) {
@@ -120,11 +110,7 @@ impl Dialogue for StreamDialogue {
         self.verdict(&captured)?;
         let text = mentions::rejoin(self.records.text.trim());
         if text.is_empty() {
-            return Err(failed(
-                Some(Reason::Empty),
-                "gemini finished without an answer",
-                "try again; run `gemini` by hand to see more",
-            ));
+            return Err(PROGRAM.silent());
         }
         let (metadata, usage) = self.finished_metadata(&captured.stderr);
         Ok(Answer {
@@ -140,7 +126,7 @@ impl Records {
     /// Takes one line in and tells whether it is a sign of life. Lines that are no records mean
     /// nothing.
     fn take(&mut self, line: &str) -> Option<()> {
-        let record: Value = serde_json::from_str(line).ok()?;
+        let record = self.lines.read(line)?;
         match record.get("type")?.as_str()? {
             "message" => self.message(&record)?,
             "tool_use" => {

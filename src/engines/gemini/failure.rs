@@ -6,13 +6,11 @@
 
 use std::time::Duration;
 
-use diffwarden_actors::model::{Failure, Reason};
+use diffwarden_actors::model::Failure;
 use serde_json::Value;
 
-use super::INSTALL;
-use crate::engines::cli::{Refusal, failed, no_login, one_line, unfit};
-
-const LOGIN: &str = "run `gemini` once and log in, or set GEMINI_API_KEY";
+use super::PROGRAM;
+use crate::engines::shared::{Kind, Refusal};
 
 /// Exit codes of Gemini's own.
 mod exit {
@@ -25,50 +23,32 @@ mod exit {
 
 /// Returns the failure behind the message of a `result` record, with the exit code that followed.
 pub(super) fn of_result(message: &str, code: Option<i32>) -> Failure {
-    read(message, code).into_failure("Gemini", LOGIN)
+    read(message, code).into_failure(&PROGRAM)
 }
 
 /// Returns the failure of a Gemini that ended with `code` and without a final record.
 pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
-    let stderr = without_noise(stderr);
-    let said = one_line(&stderr);
-    match code {
-        exit::AUTH => no_login(format!("Gemini is not logged in: {said}"), LOGIN),
-        exit::NO_INPUT => failed(
-            Some(Reason::Protocol),
-            "Gemini did not get its prompt",
-            "try again",
-        ),
-        exit::CONFIG => unfit(
-            format!("Gemini does not take its configuration: {said}"),
-            "update Gemini CLI and diffwarden",
-        ),
-        exit::TURN_LIMIT => failed(
+    let said = without_noise(stderr);
+    let update = || format!("update it with `{}`, and diffwarden", PROGRAM.install);
+    let kind = match code {
+        exit::AUTH => Kind::auth("Gemini is not logged in", PROGRAM.login),
+        exit::NO_INPUT => Kind::no_prompt(&PROGRAM),
+        exit::CONFIG => Kind::environment("Gemini does not take its configuration", update()),
+        exit::TURN_LIMIT => Kind::failed(
             None,
-            format!("Gemini reached its limit of turns: {said}"),
+            "Gemini reached its limit of turns",
             "review a smaller change",
         ),
-        exit::UNTRUSTED => unfit(
-            format!("Gemini does not trust its private working folder: {said}"),
-            format!("update it with `{INSTALL}`"),
-        ),
-        1 if is_usage_error(&stderr) => unfit(
-            format!(
-                "this Gemini does not take the options of a review: {}",
-                one_line(stderr.lines().next().unwrap_or_default())
-            ),
-            format!("update it with `{INSTALL}`, and diffwarden"),
-        ),
-        _ => failed(
-            Some(Reason::Crash),
-            if said.is_empty() {
-                format!("gemini ended with exit code {code} and said nothing")
-            } else {
-                format!("gemini ended with exit code {code}: {said}")
-            },
-            "run `gemini` by hand to see more",
-        ),
-    }
+        exit::UNTRUSTED => {
+            Kind::environment("Gemini does not trust its private working folder", update())
+        }
+        1 if is_usage_error(&said) => {
+            let first = said.lines().next().unwrap_or_default();
+            return Kind::misfit(&PROGRAM).into_failure(first);
+        }
+        _ => return PROGRAM.crashed(code, &said),
+    };
+    kind.into_failure(&said)
 }
 
 /// Returns the failure of a run whose policy was not read, which Gemini only mentions.
@@ -76,13 +56,11 @@ pub(super) fn of_lost_policy(stderr: &str) -> Option<Failure> {
     let line = stderr
         .lines()
         .find(|line| line.starts_with('[') && line.contains("] Policy file error in "))?;
-    Some(unfit(
-        format!(
-            "Gemini did not read the policy of the review: {}",
-            one_line(line)
-        ),
-        format!("update it with `{INSTALL}`, and diffwarden"),
-    ))
+    let kind = Kind::environment(
+        "Gemini did not read the policy of the review",
+        format!("update it with `{}`, and diffwarden", PROGRAM.install),
+    );
+    Some(kind.into_failure(line))
 }
 
 /// Returns standard error without what Gemini says in every run.
@@ -128,16 +106,20 @@ fn read(message: &str, code: Option<i32>) -> Refusal {
         }
         _ => {
             let first = inner.lines().next().unwrap_or_default();
-            refusal.said = one_line(first.trim_end_matches(']'));
+            first.trim_end_matches(']').clone_into(&mut refusal.said);
         }
     }
     refusal.is_spent |= refusal.said.starts_with("You have exhausted your");
+    // Of a model that the service lacks Gemini passes on the sentence alone, and ends with 1.
+    if refusal.status.is_none() && refusal.said.contains(" is not found for API version ") {
+        refusal.status = Some(404);
+    }
     refusal
 }
 
 fn take(refusal: &mut Refusal, error: &Value) {
     let text_of = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
-    refusal.said = one_line(text_of("message"));
+    text_of("message").clone_into(&mut refusal.said);
     refusal.status = refusal.status.or_else(|| error.get("code")?.as_i64());
     let details = error.get("details").and_then(Value::as_array);
     for detail in details.into_iter().flatten() {
@@ -163,7 +145,7 @@ fn seconds(text: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diffwarden_actors::model::ErrorCode;
+    use diffwarden_actors::model::{ErrorCode, Reason};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -203,6 +185,13 @@ mod tests {
         assert_eq!(rate.retry_after, Some(Duration::from_millis(34_500)));
         let spent = "[API Error: You have exhausted your daily quota on this model.]\nWait.";
         assert_eq!(of_result(spent, Some(173)).reason, Some(Reason::Quota));
+    }
+
+    #[test]
+    fn an_unknown_model_is_known_by_the_service_s_sentence() {
+        let said = "[API Error: models/x is not found for API version v1beta, or is not \
+                    supported for generateContent.]";
+        assert_eq!(of_result(said, Some(1)).reason, Some(Reason::Model));
     }
 
     #[test]

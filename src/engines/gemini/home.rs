@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use diffwarden_actors::model::Failure;
 use serde_json::{Map, Value, json};
 
-use crate::engines::cli;
+use crate::engines::shared;
 use crate::env::Environment;
 
 /// The folder in a home that holds everything of Gemini's.
@@ -174,7 +174,7 @@ fn login(folder: &Path) -> Vec<(&'static str, PathBuf)> {
 fn read_settings(folder: &Path) -> Result<Value, Failure> {
     let path = folder.join(SETTINGS);
     let unusable = |problem: &str| {
-        cli::unfit(
+        shared::unfit(
             format!(
                 "Gemini's settings {} cannot be used: {problem}",
                 path.display()
@@ -183,7 +183,7 @@ fn read_settings(folder: &Path) -> Result<Value, Failure> {
         )
     };
     match fs::read(&path) {
-        Ok(bytes) => cli::parse_commented_json(&bytes).map_err(|problem| unusable(&problem)),
+        Ok(bytes) => shared::parse_commented_json(&bytes).map_err(|problem| unusable(&problem)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
         Err(error) => Err(unusable(&error.to_string())),
     }

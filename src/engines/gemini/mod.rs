@@ -24,12 +24,18 @@ use diffwarden_actors::model::{ErrorCode, Failure};
 use self::dialogue::StreamDialogue;
 use self::home::GeminiHome;
 use super::Host;
-use super::cli::{self, Choices};
-use super::executable::{self, Resolved};
+use super::executable::Resolved;
 use super::settings::ReviewerSettings;
+use super::shared::{self, Choices, Program};
 
-/// The command that installs Gemini CLI, for hints.
-pub const INSTALL: &str = "npm install -g @google/gemini-cli";
+/// Gemini CLI, in the words of messages.
+pub(in crate::engines) const PROGRAM: Program = Program {
+    title: "Gemini",
+    name: "gemini",
+    command: "gemini",
+    login: "run `gemini` once and log in, or set GEMINI_API_KEY",
+    install: "npm install -g @google/gemini-cli",
+};
 
 /// Gemini, configured for one reviewer, reached through its command line.
 #[derive(Debug)]
@@ -56,11 +62,9 @@ impl GeminiCli {
             )
             .hint("remove `provider` from the reviewer's entry, or choose another engine"));
         }
-        let executable = executable::resolve(choices.executable.as_deref(), "gemini", host)
-            .map_err(|not_found| not_found.into_failure(INSTALL));
         Ok(Self {
+            executable: choices.resolve(&PROGRAM, host),
             choices,
-            executable,
             home: GeminiHome::read(&host.env),
         })
     }
@@ -70,17 +74,16 @@ impl GeminiCli {
         command: CommandSpec,
         executable: &Resolved,
         capabilities: &Capabilities,
-    ) -> Start {
+    ) -> Result<Start, Failure> {
+        self.choices.check_stdin(&PROGRAM, &command)?;
         let mut metadata = self.choices.metadata();
-        metadata.append(&mut preflight::transport_metadata(executable));
+        metadata.append(&mut self.choices.transport_metadata(executable));
         metadata.append(&mut command::policy_metadata());
-        if let Some(version) = &capabilities.version {
-            metadata.insert("version".to_owned(), version.as_str().into());
-        }
-        Start::Process {
+        shared::put_version(&mut metadata, capabilities);
+        Ok(Start::Process {
             command,
             dialogue: Box::new(StreamDialogue::new(metadata)),
-        }
+        })
     }
 }
 
@@ -98,17 +101,17 @@ impl Engine for GeminiCli {
 
     fn review(&self, request: &ReviewRequest) -> Result<Start, Failure> {
         let executable = self.executable.clone()?;
-        let prompt = cli::whole_prompt(request);
+        let prompt = shared::whole_prompt(request);
         let command =
             command::review_command(&self.choices, &executable, &self.home, request, &prompt)?;
-        Ok(self.start(command, &executable, &request.capabilities))
+        self.start(command, &executable, &request.capabilities)
     }
 
     fn repair(&self, request: &RepairRequest) -> Option<Result<Start, Failure>> {
         let start = || {
             let executable = self.executable.clone()?;
             let command = command::repair_command(&self.choices, &executable, &self.home, request)?;
-            Ok(self.start(command, &executable, &request.capabilities))
+            self.start(command, &executable, &request.capabilities)
         };
         Some(start())
     }
@@ -116,7 +119,7 @@ impl Engine for GeminiCli {
 
 #[cfg(test)]
 mod tests {
-    use super::cli::tests::{repair_request, request, settings};
+    use super::shared::testing::{repair_request, request, settings};
     use super::*;
     use crate::env::Environment;
     use diffwarden_actors::model::EngineName;
@@ -159,12 +162,12 @@ mod tests {
     #[test]
     fn a_repair_is_a_process_of_its_own() {
         let Some(Ok(Start::Process { command, .. })) =
-            engine("sh").repair(&repair_request("transcribe"))
+            engine("sh").repair(&repair_request("transcribe", &[]))
         else {
             panic!("Gemini can repair");
         };
         assert_eq!(command.stdin, b"transcribe");
-        let missing = engine("no-such-gemini").repair(&repair_request("transcribe"));
+        let missing = engine("no-such-gemini").repair(&repair_request("transcribe", &[]));
         assert!(matches!(missing, Some(Err(_))));
     }
 }

@@ -1,12 +1,11 @@
 //! What is learned about an executable before a review, without spending a token.
 
 use diffwarden_actors::engine::{Capabilities, Captured, CommandSpec, Place, PreflightPass};
-use diffwarden_actors::model::{CheckStatus, Failure, PreflightReport, ReadonlyLevel};
-use serde_json::{Map, Value};
+use diffwarden_actors::model::{CheckStatus, Failure, PreflightReport};
 
-use super::{INSTALL, command};
-use crate::engines::cli::{self, Choices, check};
+use super::{PROGRAM, command};
 use crate::engines::executable::Resolved;
+use crate::engines::shared::{self, Choices, check};
 
 /// Options without which a review would not be read-only, or could not be read.
 const REQUIRED_FLAGS: [&str; 8] = [
@@ -20,29 +19,12 @@ const REQUIRED_FLAGS: [&str; 8] = [
     "--output-format",
 ];
 
-/// Returns the commands to run: the version and the help, each with a home of its own, because
-/// they write into it and run side by side.
+/// Returns the commands to run: the version and the help.
 pub(super) fn probes(executable: &Resolved, place: &Place) -> Vec<CommandSpec> {
-    [
-        ("version", &["--version"][..]),
-        // An option on the line would be missing in the help.
-        ("help", &["--help"][..]),
-    ]
-    .into_iter()
-    .map(|(folder, args)| {
-        let mut probe = CommandSpec::new(&executable.path, place.run_dir.join(folder));
-        probe.args = args.iter().map(Into::into).collect();
-        probe.env = command::environment(&place.run_dir.join(folder));
-        probe.files = command::probe_files(folder);
-        probe.keep_stdout = true;
-        probe
-    })
-    .collect()
-}
-
-/// Returns how Gemini is reached, as both kinds of metadata show it.
-pub(super) fn transport_metadata(executable: &Resolved) -> Map<String, Value> {
-    cli::transport_metadata(ReadonlyLevel::ToolRestricted, executable)
+    // An option beside `--help` would be missing in the help.
+    [("version", "--version"), ("help", "--help")]
+        .map(|(folder, flag)| command::probe(executable, place, folder, &[flag]))
+        .into()
 }
 
 /// Judges what the probes printed.
@@ -56,61 +38,48 @@ pub(super) fn judge(
     executable: &Resolved,
     captured: &[Captured],
 ) -> Result<PreflightPass, Failure> {
-    let version = captured.first().and_then(cli::bare_version);
+    let version = captured
+        .first()
+        .and_then(|version| shared::version(version, "", ""));
     let probe = captured.get(1);
-    let Some(help) = probe.and_then(|probe| cli::readable_help(probe, "--approval-mode")) else {
-        return Err(match probe.or(captured.first()) {
-            Some(probe) => cli::does_not_start(executable, probe, INSTALL),
-            None => cli::unfit("Gemini was not probed", "try again"),
-        });
+    let Some(help) = probe.and_then(|help| shared::readable_help(help, "--approval-mode")) else {
+        return PROGRAM.unreadable(executable, probe);
     };
-    let flags = cli::flags(help);
-    let named = version.as_deref();
-    cli::require_flags("Gemini CLI", named, &REQUIRED_FLAGS, &flags, INSTALL)?;
+    let flags = shared::long_options(help);
+    PROGRAM.require_flags(version.as_deref(), &REQUIRED_FLAGS, &flags)?;
     if !help.contains("stream-json") {
-        return Err(cli::unfit(
-            "this Gemini CLI is too old for reviews: it has no output format stream-json",
-            format!("update it with `{INSTALL}`"),
+        return Err(shared::unfit(
+            "this Gemini is too old for reviews: it has no output format stream-json",
+            format!("update it with `{}`", PROGRAM.install),
         ));
     }
-    let mut metadata = transport_metadata(executable);
+    let capabilities = Capabilities { version, flags };
+    let mut metadata = choices.transport_metadata(executable);
     metadata.append(&mut choices.metadata());
-    if let Some(version) = &version {
-        metadata.insert("version".to_owned(), version.as_str().into());
-    }
+    shared::put_version(&mut metadata, &capabilities);
+    let passed = |name, detail| check(name, CheckStatus::Passed, detail);
     let mut checks = vec![
-        check(
-            "executable",
-            CheckStatus::Passed,
-            format!("Found {}.", executable.path.display()),
-        ),
-        check(
-            "gemini-policy",
-            CheckStatus::Passed,
-            "It takes the policy of a review.",
-        ),
-        check(
+        shared::found(executable),
+        passed("gemini-policy", "It takes the policy of a review."),
+        passed(
             "readonly",
-            CheckStatus::Passed,
             "The model is offered tools that read, and no others.",
         ),
-        check("auth", CheckStatus::Skipped, "Left to the executable."),
+        shared::delegated_auth(),
+        choices.model_check(),
+        choices.effort_check(),
     ];
-    checks.extend(choices.checks());
-    if version.is_none() {
-        let detail = "The executable did not tell its version.";
-        checks.push(check("version", CheckStatus::Warning, detail));
-    }
+    checks.extend(shared::untold_version(capabilities.version.as_deref()));
     Ok(PreflightPass {
         report: PreflightReport { checks, metadata },
-        capabilities: Capabilities { version, flags },
+        capabilities,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engines::cli::tests::{printed, request, resolved, settings};
+    use crate::engines::shared::testing::{printed, request, resolved, settings};
     use diffwarden_actors::engine::ExitKind;
     use diffwarden_actors::model::{EngineName, ErrorCode};
     use proptest::prelude::*;

@@ -1,120 +1,68 @@
 //! Replays of what a real Gemini CLI 0.61.0 printed against a loopback model service.
 
-use std::fs;
-use std::path::Path;
-
-use diffwarden_actors::engine::{Answer, Dialogue, ExitKind, Payload};
+use diffwarden_actors::engine::{Answer, ExitKind, Payload};
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::dialogue::StreamDialogue;
-use crate::engines::cli::tests::printed;
+use crate::engines::shared::replay::{
+    Capture, End, capture, check_all, check_listed, converse, failed, no_login, unfit,
+};
+use crate::engines::shared::testing::printed;
 
-use ErrorCode::{MissingAuth, ReviewerEnvironmentFailed, ReviewerFailed};
+use End::Text;
+use ErrorCode::ReviewerFailed;
 use ExitKind::{Code, Signal};
-use Reason::{Auth, Crash, Environment, Model, Protocol, RateLimit};
-
-/// What a run amounts to: text that begins like this, or a failure whose message holds this.
-#[derive(Debug, Clone, Copy)]
-enum End {
-    Text(&'static str),
-    Failed(ErrorCode, Option<Reason>, &'static str),
-}
-
-use End::{Failed, Text};
+use Reason::{Crash, Model, Protocol, RateLimit};
 
 const REVIEW: End = Text("{\"findings\": [{\"title\": \"[P1] Off-by-one");
 
 /// Every capture: its name, how the process ended, what that amounts to.
-const CAPTURES: &[(&str, ExitKind, End)] = &[
+const CAPTURES: &[Capture] = &[
     ("success-stream", Code(0), REVIEW),
     ("prose-stream", Code(0), Text("I looked at the patch.")),
     ("fence-stream", Code(0), Text("Here is my review.")),
     ("broken-stream", Code(0), Text("{\"findings\": [")),
     ("tools-multiturn", Code(0), REVIEW),
     ("attack-policy", Code(0), REVIEW),
-    (
-        "bad-policy-file",
-        Code(0),
-        Failed(
-            ReviewerEnvironmentFailed,
-            Some(Environment),
-            "badpolicy.toml",
-        ),
-    ),
-    (
-        "http401-stream",
-        Code(145),
-        Failed(MissingAuth, Some(Auth), "mock 401"),
-    ),
+    ("bad-policy-file", Code(0), unfit("badpolicy.toml")),
+    ("http401-stream", Code(145), no_login("mock 401")),
     (
         "http404-model-stream",
         Code(148),
-        Failed(ReviewerFailed, Some(Model), "does not exist"),
+        failed(Some(Model), "does not exist"),
     ),
     (
         "http429-stream",
         Code(173),
-        Failed(ReviewerFailed, Some(RateLimit), ": mock 429"),
+        failed(Some(RateLimit), ": mock 429"),
     ),
     (
         "http500-stream",
         Code(244),
-        Failed(ReviewerFailed, None, "has a fault: mock 500"),
+        failed(None, "has a fault: mock 500"),
     ),
     (
         "no-auth-stream",
         Code(41),
-        Failed(MissingAuth, Some(Auth), "Please set an Auth method"),
+        no_login("Please set an Auth method"),
     ),
-    (
-        "key-missing-stream",
-        Code(41),
-        Failed(MissingAuth, Some(Auth), "GEMINI_API_KEY"),
-    ),
-    (
-        "unknown-flag",
-        Code(1),
-        Failed(ReviewerEnvironmentFailed, Some(Environment), "bogus-flag"),
-    ),
-    (
-        "bad-choice",
-        Code(1),
-        Failed(
-            ReviewerEnvironmentFailed,
-            Some(Environment),
-            "Invalid values:",
-        ),
-    ),
-    (
-        "empty-stdin",
-        Code(42),
-        Failed(ReviewerFailed, Some(Protocol), "prompt"),
-    ),
-    (
-        "untrusted-no-skip-trust",
-        Code(55),
-        Failed(ReviewerEnvironmentFailed, Some(Environment), "trusted"),
-    ),
+    ("key-missing-stream", Code(41), no_login("GEMINI_API_KEY")),
+    ("unknown-flag", Code(1), unfit("bogus-flag")),
+    ("bad-choice", Code(1), unfit("Invalid values:")),
+    ("empty-stdin", Code(42), failed(Some(Protocol), "prompt")),
+    ("untrusted-no-skip-trust", Code(55), unfit("trusted")),
     (
         "empty-mcp-allowlist-crash",
         Code(1),
-        Failed(ReviewerFailed, Some(Crash), "Invalid policy rule"),
+        failed(Some(Crash), "Invalid policy rule"),
     ),
 ];
 
-fn capture(name: &str, ending: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/gemini");
-    fs::read_to_string(folder.join(format!("{name}.{ending}"))).unwrap_or_default()
-}
-
 fn ended(stdout: &str, stderr: &str, exit: ExitKind) -> Result<Answer, Failure> {
-    let mut dialogue = StreamDialogue::new(Map::new());
-    for line in stdout.lines() {
-        dialogue.on_line(line);
-    }
-    Box::new(dialogue).on_exit(printed(exit, "", stderr))
+    let dialogue = Box::new(StreamDialogue::new(Map::new()));
+    converse(dialogue, stdout, printed(exit, "", stderr)).map_err(|(_, failure)| failure)
 }
 
 fn text_of(answer: Answer) -> String {
@@ -125,32 +73,17 @@ fn text_of(answer: Answer) -> String {
 }
 
 #[test]
-fn every_capture_amounts_to_what_happened() {
-    for &(name, exit, end) in CAPTURES {
-        let (stdout, stderr) = (capture(name, "stdout"), capture(name, "stderr"));
-        assert!(!(stdout.is_empty() && stderr.is_empty()), "{name}");
-        match (end, ended(&stdout, &stderr, exit)) {
-            (Text(start), Ok(answer)) => {
-                let text = text_of(answer);
-                assert!(text.starts_with(start), "{name}: {text}");
-            }
-            (Failed(code, reason, part), Err(failure)) => {
-                assert_eq!(
-                    (failure.code, failure.reason),
-                    (code, reason),
-                    "{name}: {failure}"
-                );
-                assert!(failure.message.contains(part), "{name}: {failure}");
-                assert!(!failure.message.contains("256-color"), "{name}: {failure}");
-            }
-            (_, other) => panic!("{name}: {other:?}"),
-        }
-    }
+fn every_capture_ends_as_it_should() {
+    check_all(CAPTURES, |name, exit| {
+        let [stdout, stderr] = ["stdout", "stderr"].map(|stream| capture("gemini", name, stream));
+        ended(&stdout, &stderr, exit).map_err(|failure| (false, failure))
+    });
+    check_listed("gemini", CAPTURES, &["help"]);
 }
 
 #[test]
 fn chatter_before_a_tool_call_is_no_part_of_the_answer() {
-    let stdout = capture("tools-multiturn", "stdout");
+    let stdout = capture("gemini", "tools-multiturn", "stdout");
     let answer = ended(&stdout, "", Code(0)).unwrap();
     assert_eq!(answer.metadata["toolCalls"], json!(2));
     assert_eq!(answer.metadata["inputTokens"], json!(300));
@@ -162,7 +95,7 @@ fn chatter_before_a_tool_call_is_no_part_of_the_answer() {
 
 #[test]
 fn without_a_final_record_nothing_is_an_answer() {
-    let stdout = capture("success-stream", "stdout");
+    let stdout = capture("gemini", "success-stream", "stdout");
     let lines: Vec<_> = stdout.lines().collect();
     let cut = lines[..lines.len() - 1].join("\n");
     for (stdout, exit, reason) in [
@@ -191,6 +124,23 @@ fn marks_in_quoted_names_are_taken_out() {
     let stdout = format!("{message}\n{{\"type\":\"result\",\"status\":\"success\"}}");
     let answer = ended(&stdout, "", Code(0)).unwrap();
     assert_eq!(text_of(answer), "the decorator @property");
+}
+
+#[test]
+fn what_is_said_twice_is_no_answer_and_half_a_pair_is_mended() {
+    let said = |content: &str| {
+        let message = r#"{"type":"message","role":"assistant","delta":true,"content":C}"#;
+        let done = r#"{"type":"result","status":"success"}"#;
+        format!("{}\n{done}", message.replace('C', content))
+    };
+    let twice = said(r#""a","content":"b""#);
+    for stdout in [twice.as_str(), twice.lines().next().unwrap()] {
+        let failure = ended(stdout, "", Code(0)).unwrap_err();
+        assert_eq!(failure.reason, Some(Protocol));
+        assert!(failure.message.contains("`content` twice"), "{failure}");
+    }
+    let answer = ended(&said(r#""a \ud83d b""#), "", Code(0)).unwrap();
+    assert_eq!(text_of(answer), "a \u{fffd} b");
 }
 
 proptest! {

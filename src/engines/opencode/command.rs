@@ -10,9 +10,10 @@ use diffwarden_actors::engine::{CommandSpec, Place, PlacedFile};
 use diffwarden_actors::model::Failure;
 use serde_json::{Map, Value, json};
 
+use super::PROGRAM;
 use super::home::{self, OpencodeHome};
-use crate::engines::cli;
 use crate::engines::executable::Resolved;
+use crate::engines::shared::text_of_path;
 
 /// What the generated agent is told in place of OpenCode's own instructions, which are those of an
 /// agent that edits.
@@ -70,15 +71,7 @@ impl Invocation<'_> {
     /// Fails when the user's configuration cannot be read, or when the repository's path is not
     /// UTF-8, which a policy cannot express.
     pub(super) fn review(&self, place: &Place, prompt: String) -> Result<CommandSpec, Failure> {
-        let repository = place.repo_root.to_str().ok_or_else(|| {
-            cli::unfit(
-                format!(
-                    "OpenCode cannot read {}: its path is not UTF-8",
-                    place.repo_root.display()
-                ),
-                "move the repository, or choose another engine",
-            )
-        })?;
+        let repository = text_of_path(&PROGRAM, &place.repo_root)?;
         self.run(place, &review_policy(repository), prompt)
     }
 
@@ -259,7 +252,7 @@ pub(super) fn policy_metadata() -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engines::cli::tests::{request, resolved};
+    use crate::engines::shared::testing::{request, resolved};
     use crate::env::Environment;
 
     fn no_home() -> OpencodeHome {

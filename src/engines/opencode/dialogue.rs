@@ -6,8 +6,8 @@ use diffwarden_actors::engine::{
 use diffwarden_actors::model::{Failure, Reason};
 use serde_json::{Map, Value, json};
 
-use super::failure;
-use crate::engines::cli::{failed, kept_stderr};
+use super::{PROGRAM, failure};
+use crate::engines::shared::{Kind, Lines, kept_stderr};
 
 /// One run of `opencode run`, which never reads after its prompt.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub(super) struct RunDialogue {
 /// What the events said so far.
 #[derive(Debug, Default)]
 struct Events {
+    lines: Lines,
     /// The message that the text below belongs to.
     message: String,
     text: String,
@@ -58,23 +59,17 @@ impl RunDialogue {
         match captured.exit {
             ExitKind::Code(0) => {}
             ExitKind::Code(code) => return Err(failure::of_start(code, &captured.stderr)),
-            ExitKind::Signal(signal) => {
-                return Err(failed(
-                    Some(Reason::Crash),
-                    format!("opencode was ended by signal {signal}"),
-                    "try again; run `opencode run` by hand to see more",
-                ));
-            }
+            ExitKind::Signal(signal) => return Err(PROGRAM.killed(signal)),
         }
+        events.lines.check("opencode")?;
         match events.last_step.as_ref().map(|(reason, _)| reason.as_str()) {
             Some("stop") => Ok(()),
-            Some("length") => Err(failure::cut_off()),
-            Some("content-filter") => Err(failure::declined()),
-            _ => Err(failed(
-                Some(Reason::Protocol),
-                "opencode ended in the middle of its answer, without a final step",
-                "try again; run `opencode run` by hand to see more",
-            )),
+            Some("length") => Err(Kind::cut_off().into_failure("")),
+            Some("content-filter") => Err(Kind::declined().into_failure("")),
+            _ => {
+                let message = "ended in the middle of its answer, without a final step";
+                Err(PROGRAM.failed(Reason::Protocol, message))
+            }
         }
     }
 }
@@ -92,11 +87,7 @@ impl Dialogue for RunDialogue {
         let events = &self.events;
         let text = events.answer().trim();
         if text.is_empty() {
-            return Err(failed(
-                Some(Reason::Empty),
-                "opencode finished without an answer",
-                "try again; run `opencode run` by hand to see more",
-            ));
+            return Err(PROGRAM.silent());
         }
         let mut put = |key: &str, value: Value| self.metadata.insert(key.to_owned(), value);
         put("toolCalls", events.tool_calls.into());
@@ -118,7 +109,7 @@ impl Events {
     /// Takes one line in and tells whether it is a sign of life. Lines that are no events mean
     /// nothing.
     fn take(&mut self, line: &str) -> Option<()> {
-        let event: Value = serde_json::from_str(line).ok()?;
+        let event = self.lines.read(line)?;
         let kind = event.get("type")?.as_str()?;
         if kind == "error" {
             self.error = Some(event.get("error").cloned().unwrap_or_default());

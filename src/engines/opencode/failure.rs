@@ -6,10 +6,8 @@ use std::time::Duration;
 use diffwarden_actors::model::{Failure, Reason};
 use serde_json::Value;
 
-use super::INSTALL;
-use crate::engines::cli::{Refusal, failed, head, no_login, one_line, unfit};
-
-const LOGIN: &str = "run `opencode auth login`, or set the provider's variable for a key";
+use super::PROGRAM;
+use crate::engines::shared::{Kind, Refusal, head};
 
 /// How many bytes of the service's own words are looked at.
 const BODY_LIMIT: usize = 64 << 10;
@@ -22,88 +20,51 @@ pub(super) fn of_event(error: &Value, stderr: &str) -> Failure {
         .unwrap_or_default();
     let data = error.get("data").unwrap_or(&Value::Null);
     let text_of = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
-    let said = one_line(text_of("message"));
-    match name {
-        "APIError" if data.get("statusCode").is_none() => failed(
-            Some(Reason::Environment),
-            format!("OpenCode could not reach the model service: {said}"),
-            "check the network, the proxy and the provider's baseURL",
-        ),
-        "APIError" => refusal(data, said).into_failure("OpenCode", LOGIN),
-        "ProviderAuthError" => no_login(format!("OpenCode is not logged in: {said}"), LOGIN),
-        "ContextOverflowError" => failed(
-            None,
-            format!("the change is too long for the model: {said}"),
-            "review a smaller change, or choose another model",
-        ),
-        "MessageOutputLengthError" => cut_off(),
-        "ContentFilterError" => declined(),
-        _ => match unknown_model(stderr) {
-            Some(words) => failed(
-                Some(Reason::Model),
-                format!("OpenCode does not have the model, or no key for its provider: {words}"),
-                format!("`opencode models` lists what it has; {LOGIN}"),
-            ),
-            None => failed(
-                None,
-                format!("OpenCode failed: {}", first_words(&said, stderr)),
-                "try again; run `opencode run` by hand to see more",
-            ),
-        },
+    let said = text_of("message");
+    let kind = match name {
+        "APIError" if data.get("statusCode").is_none() => {
+            Kind::unreachable(&PROGRAM, "the provider's baseURL")
+        }
+        "APIError" => return refusal(data, said).into_failure(&PROGRAM),
+        "ProviderAuthError" => Kind::auth("OpenCode is not logged in", PROGRAM.login),
+        "ContextOverflowError" => Kind::too_long(),
+        "MessageOutputLengthError" => Kind::cut_off(),
+        "ContentFilterError" => Kind::declined(),
+        _ => return of_other(said, stderr),
+    };
+    kind.into_failure(said)
+}
+
+/// Returns the failure behind an error whose reason only the log tells, if anything does.
+fn of_other(said: &str, stderr: &str) -> Failure {
+    if let Some(words) = unknown_model(stderr) {
+        let hint = format!("`opencode models` lists what it has; {}", PROGRAM.login);
+        let lead = "OpenCode does not have the model, or no key for its provider";
+        return Kind::failed(Some(Reason::Model), lead, hint).into_failure(&words);
     }
-}
-
-/// An answer that the model service ended at its limit.
-pub(super) fn cut_off() -> Failure {
-    failed(
-        None,
-        "the model's answer was cut off",
-        "review a smaller change, or choose another model",
-    )
-}
-
-/// An answer that the model service withheld.
-pub(super) fn declined() -> Failure {
-    failed(
-        Some(Reason::Refused),
-        "the model service declined to review",
-        "choose another model",
-    )
+    let words = first_words(said, stderr);
+    let hint = format!("try again; run `{}` by hand to see more", PROGRAM.command);
+    Kind::failed(None, "OpenCode failed", hint).into_failure(&words)
 }
 
 /// Returns the failure of an OpenCode that ended with `code` without saying why in its events.
 pub(super) fn of_start(code: i32, stderr: &str) -> Failure {
     let said = plain(stderr);
-    let line = one_line(&said);
     if said.starts_with("opencode run") {
-        return unfit(
-            "this OpenCode does not take the options of a review; it is too old or too new",
-            format!("update it with `{INSTALL}`, and diffwarden"),
-        );
+        return Kind::misfit(&PROGRAM).into_failure("");
     }
     if said.contains("postinstall script was not run") {
-        return unfit(
-            format!("the installation of OpenCode is not complete: {line}"),
-            format!("reinstall it with `{INSTALL}`, with install scripts allowed"),
+        let hint = format!(
+            "reinstall it with `{}`, with install scripts allowed",
+            PROGRAM.install
         );
+        return Kind::environment("the installation of OpenCode is not complete", hint)
+            .into_failure(&said);
     }
     if said.starts_with("Error: You must provide a message") {
-        return failed(
-            Some(Reason::Protocol),
-            "OpenCode did not get its prompt",
-            "try again",
-        );
+        return Kind::no_prompt(&PROGRAM).into_failure("");
     }
-    let message = if line.is_empty() {
-        format!("opencode ended with exit code {code} and said nothing")
-    } else {
-        format!("opencode ended with exit code {code}: {line}")
-    };
-    failed(
-        Some(Reason::Crash),
-        message,
-        "run `opencode run` by hand to see more",
-    )
+    PROGRAM.crashed(code, &said)
 }
 
 /// Returns the failure of a run that went on with an agent other than the generated one.
@@ -113,13 +74,11 @@ pub(super) fn of_lost_agent(stderr: &str) -> Option<Failure> {
         let words = line.strip_prefix('!').unwrap_or_default().trim_start();
         words.starts_with("agent ") && words.ends_with("Falling back to default agent")
     })?;
-    Some(unfit(
-        format!(
-            "OpenCode did not run as the agent that may only read: {}",
-            one_line(line)
-        ),
-        format!("update it with `{INSTALL}`, and diffwarden"),
-    ))
+    let kind = Kind::environment(
+        "OpenCode did not run as the agent that may only read",
+        format!("update it with `{}`, and diffwarden", PROGRAM.install),
+    );
+    Some(kind.into_failure(line))
 }
 
 /// Returns standard error without the codes for colours.
@@ -136,7 +95,7 @@ pub(super) fn plain(stderr: &str) -> String {
 }
 
 /// Takes an answer of the model service with an error status apart.
-fn refusal(data: &Value, said: String) -> Refusal {
+fn refusal(data: &Value, said: &str) -> Refusal {
     let body = data.get("responseBody").and_then(Value::as_str);
     let body = body
         .and_then(|body| serde_json::from_str::<Value>(head(body, BODY_LIMIT)).ok())
@@ -153,7 +112,7 @@ fn refusal(data: &Value, said: String) -> Refusal {
         } else {
             status
         },
-        said,
+        said: said.to_owned(),
         has_bad_key: is_any(&["invalid_api_key", "authentication_error"]),
         is_spent: is_any(&["insufficient_quota", "usage_limit_reached"]),
         wait: wait
@@ -171,18 +130,13 @@ fn unknown_model(stderr: &str) -> Option<String> {
         .find(|line| line.starts_with("timestamp=") && line.contains(NAME))?;
     let (_, words) = line.split_once(NAME)?;
     let (words, _) = words.split_once('"')?;
-    Some(one_line(words))
+    Some(words.to_owned())
 }
 
 fn first_words(said: &str, stderr: &str) -> String {
     let log = plain(stderr);
-    let first = log.lines().next().map(one_line).unwrap_or_default();
-    match (said.is_empty(), first.is_empty()) {
-        (true, true) => "no reason was given".to_owned(),
-        (true, false) => first,
-        (false, true) => said.to_owned(),
-        (false, false) => one_line(&format!("{said} {first}")),
-    }
+    let first = log.lines().next().unwrap_or_default();
+    format!("{said} {first}")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use diffwarden_actors::model::Failure;
 use serde_json::{Map, Value};
 
-use crate::engines::cli;
+use crate::engines::shared;
 use crate::env::Environment;
 
 /// The folder below the folder for configuration.
@@ -98,7 +98,7 @@ fn merge(into: &mut Map<String, Value>, more: Map<String, Value>) {
 
 fn read(path: &Path) -> Result<Value, Failure> {
     let unusable = |problem: &str| {
-        cli::unfit(
+        shared::unfit(
             format!(
                 "OpenCode's configuration {} cannot be used: {problem}",
                 path.display()
@@ -107,7 +107,7 @@ fn read(path: &Path) -> Result<Value, Failure> {
         )
     };
     match fs::read(path) {
-        Ok(bytes) => cli::parse_commented_json(&bytes).map_err(|problem| unusable(&problem)),
+        Ok(bytes) => shared::parse_commented_json(&bytes).map_err(|problem| unusable(&problem)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
         Err(error) => Err(unusable(&error.to_string())),
     }

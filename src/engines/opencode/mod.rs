@@ -23,12 +23,18 @@ use self::command::Invocation;
 use self::dialogue::RunDialogue;
 use self::home::OpencodeHome;
 use super::Host;
-use super::cli::{self, Choices};
 use super::executable::{self, Resolved};
 use super::settings::ReviewerSettings;
+use super::shared::{self, Choices, Program};
 
-/// The command that installs OpenCode, for hints.
-pub const INSTALL: &str = "npm install -g opencode-ai";
+/// OpenCode, in the words of messages.
+pub(in crate::engines) const PROGRAM: Program = Program {
+    title: "OpenCode",
+    name: "opencode",
+    command: "opencode run",
+    login: "run `opencode auth login`, or set the provider's variable for a key",
+    install: "npm install -g opencode-ai",
+};
 
 /// OpenCode, configured for one reviewer, reached through `opencode run`.
 #[derive(Debug)]
@@ -61,11 +67,9 @@ impl OpencodeRun {
             )
             .hint("remove `agent` from the reviewer's cliOptions"));
         }
-        let executable = executable::resolve(choices.executable.as_deref(), "opencode", host)
-            .map_err(|not_found| not_found.into_failure(INSTALL));
         Ok(Self {
+            executable: choices.resolve(&PROGRAM, host),
             choices,
-            executable,
             home: OpencodeHome::read(&host.env),
             agent: format!("diffwarden-{}", uuid::Uuid::new_v4().simple()),
             has_ripgrep: executable::resolve(None, "rg", host).is_ok(),
@@ -91,24 +95,28 @@ impl OpencodeRun {
         })
     }
 
-    fn start(&self, command: CommandSpec, model: &str, capabilities: &Capabilities) -> Start {
+    fn start(
+        &self,
+        command: CommandSpec,
+        model: &str,
+        capabilities: &Capabilities,
+    ) -> Result<Start, Failure> {
+        self.choices.check_stdin(&PROGRAM, &command)?;
         let mut metadata = self.choices.metadata();
         metadata.insert("resolvedModel".to_owned(), model.into());
         if let Ok(executable) = &self.executable {
-            metadata.append(&mut preflight::transport_metadata(executable));
+            metadata.append(&mut self.choices.transport_metadata(executable));
         }
         metadata.append(&mut command::policy_metadata());
         let effort = self.choices.native_effort();
         if effort.is_some_and(|effort| preflight::is_ignored(effort, capabilities)) {
             metadata.insert("effortIgnored".to_owned(), true.into());
         }
-        if let Some(version) = &capabilities.version {
-            metadata.insert("version".to_owned(), version.as_str().into());
-        }
-        Start::Process {
+        shared::put_version(&mut metadata, capabilities);
+        Ok(Start::Process {
             command,
             dialogue: Box::new(RunDialogue::new(metadata)),
-        }
+        })
     }
 }
 
@@ -123,7 +131,7 @@ fn no_model() -> Failure {
 }
 
 fn wrong_model(model: &str) -> Failure {
-    let model = cli::one_line(model);
+    let model = shared::one_line(model);
     Failure::new(
         ErrorCode::InvalidModel,
         format!("OpenCode's models are named PROVIDER/MODEL, and `{model}` is not"),
@@ -150,16 +158,16 @@ impl Engine for OpencodeRun {
 
     fn review(&self, request: &ReviewRequest) -> Result<Start, Failure> {
         let invocation = self.invocation()?;
-        let prompt = cli::whole_prompt(request);
+        let prompt = shared::whole_prompt(request);
         let command = invocation.review(&request.place, prompt)?;
-        Ok(self.start(command, &invocation.model, &request.capabilities))
+        self.start(command, &invocation.model, &request.capabilities)
     }
 
     fn repair(&self, request: &RepairRequest) -> Option<Result<Start, Failure>> {
         let start = || {
             let invocation = self.invocation()?;
             let command = invocation.repair(&request.place, request.prompt.clone())?;
-            Ok(self.start(command, &invocation.model, &request.capabilities))
+            self.start(command, &invocation.model, &request.capabilities)
         };
         Some(start())
     }
@@ -167,9 +175,8 @@ impl Engine for OpencodeRun {
 
 #[cfg(test)]
 mod tests {
-    use super::cli::tests::{repair_request, request, settings};
+    use super::shared::testing::{asked, repair_request, request, settings};
     use super::*;
-    use crate::engines::settings::{Chosen, Origin};
     use crate::env::Environment;
     use diffwarden_actors::model::EngineName;
 
@@ -177,10 +184,7 @@ mod tests {
         let mut settings = settings(EngineName::Opencode);
         let name = ("executable".to_owned(), executable.into());
         settings.options.cli.extend([name]);
-        settings.model = model.map(|model| Chosen {
-            value: model.to_owned(),
-            origin: Origin::Flag,
-        });
+        settings.model = model.map(|model| asked(model.to_owned()));
         let host = Host {
             env: Environment::from_iter([
                 ("PATH", "/bin:/usr/bin"),
@@ -237,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_repair_is_a_process_of_its_own() {
-        let repair = repair_request("transcribe");
+        let repair = repair_request("transcribe", &[]);
         let Some(Ok(Start::Process { command, .. })) = engine("sh", Some("a/b")).repair(&repair)
         else {
             panic!("OpenCode can repair");

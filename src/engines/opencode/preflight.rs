@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 use diffwarden_actors::engine::{
     Capabilities, Captured, CommandSpec, ExitKind, Place, PreflightPass,
 };
-use diffwarden_actors::model::{
-    CheckStatus, Failure, PreflightCheck, PreflightReport, ReadonlyLevel,
-};
+use diffwarden_actors::model::{CheckStatus, Failure, PreflightCheck, PreflightReport};
 use serde_json::{Map, Value};
 
-use super::INSTALL;
+use super::PROGRAM;
 use super::command::Invocation;
-use crate::engines::cli::{self, Choices, check};
 use crate::engines::executable::Resolved;
+use crate::engines::shared::{self, Choices, check};
 
 /// Options of `opencode run` without which a review would not be read-only, or could not be read.
 const REQUIRED_FLAGS: [&str; 7] = [
@@ -61,11 +59,6 @@ pub(super) fn probes(
     ])
 }
 
-/// Returns how OpenCode is reached, as both kinds of metadata show it.
-pub(super) fn transport_metadata(executable: &Resolved) -> Map<String, Value> {
-    cli::transport_metadata(ReadonlyLevel::ToolRestricted, executable)
-}
-
 /// Whether OpenCode is known to ignore this effort: the model has no such variant.
 pub(super) fn is_ignored(effort: &str, capabilities: &Capabilities) -> bool {
     capabilities.flags.contains(VARIANT)
@@ -80,29 +73,25 @@ pub(super) fn is_ignored(effort: &str, capabilities: &Capabilities) -> bool {
 /// Fails when the executable does not start, does not list its options, or lacks one that keeps a
 /// review from writing.
 pub(super) fn judge(asked: &Asked, captured: &[Captured]) -> Result<PreflightPass, Failure> {
-    let version = captured.first().and_then(cli::bare_version);
+    let version = captured
+        .first()
+        .and_then(|version| shared::version(version, "", ""));
     let probe = captured.get(1);
-    let Some(help) = probe.and_then(|probe| cli::readable_help(probe, "opencode run")) else {
-        return Err(match probe.or(captured.first()) {
-            Some(probe) => cli::does_not_start(&asked.executable, probe, INSTALL),
-            None => cli::unfit("OpenCode was not probed", "try again"),
-        });
+    let Some(help) = probe.and_then(|help| shared::readable_help(help, "opencode run")) else {
+        return PROGRAM.unreadable(&asked.executable, probe);
     };
-    let mut flags = cli::flags(help);
-    let named = version.as_deref();
-    cli::require_flags("OpenCode", named, &REQUIRED_FLAGS, &flags, INSTALL)?;
+    let mut flags = shared::long_options(help);
+    PROGRAM.require_flags(version.as_deref(), &REQUIRED_FLAGS, &flags)?;
     let listed = captured.get(2).map(|models| listed(models, &asked.model));
     if let Some(Listed::With(variants)) = &listed {
         flags.insert(VARIANT.to_owned());
         flags.extend(variants.iter().map(|name| format!("{VARIANT}{name}")));
     }
-    let mut metadata = transport_metadata(&asked.executable);
+    let capabilities = Capabilities { version, flags };
+    let mut metadata = asked.choices.transport_metadata(&asked.executable);
     metadata.append(&mut asked.choices.metadata());
     metadata.insert("resolvedModel".to_owned(), asked.model.as_str().into());
-    if let Some(version) = &version {
-        metadata.insert("version".to_owned(), version.as_str().into());
-    }
-    let capabilities = Capabilities { version, flags };
+    shared::put_version(&mut metadata, &capabilities);
     Ok(PreflightPass {
         report: PreflightReport {
             checks: checks(asked, listed.as_ref(), &capabilities),
@@ -137,7 +126,7 @@ fn listed(captured: &Captured, model: &str) -> Listed {
             let details = values.next().and_then(Result::ok).unwrap_or_default();
             let variants = details.get("variants").and_then(Value::as_object);
             let names = variants.into_iter().flat_map(Map::keys);
-            return Listed::With(names.map(|name| cli::cut(name, 64)).collect());
+            return Listed::With(names.map(|name| shared::cut(name, 64)).collect());
         }
     }
     Listed::Not
@@ -148,16 +137,15 @@ fn checks(
     listed: Option<&Listed>,
     capabilities: &Capabilities,
 ) -> Vec<PreflightCheck> {
-    use CheckStatus::{Passed, Skipped, Warning};
-    let path = asked.executable.path.display();
-    let model = cli::one_line(&asked.model);
+    use CheckStatus::{Passed, Warning};
+    let model = shared::one_line(&asked.model);
     let auth = match listed {
         Some(Listed::NoProvider) => check(
             "auth",
             Warning,
             format!("OpenCode has no provider for {model}, or no key for it."),
         ),
-        _ => check("auth", Skipped, "Left to the executable."),
+        _ => shared::delegated_auth(),
     };
     let of_model = match listed {
         Some(Listed::Not) => check("model", Warning, format!("OpenCode does not list {model}.")),
@@ -168,20 +156,15 @@ fn checks(
         ),
     };
     let of_effort = match asked.choices.native_effort() {
-        None => check("effort", Skipped, "Nobody asked for a special effort."),
         Some(effort) if is_ignored(effort, capabilities) => check(
             "effort",
             Warning,
             format!("{model} has no variant {effort}, so OpenCode ignores it."),
         ),
-        Some(effort) => check(
-            "effort",
-            Passed,
-            format!("opencode is asked for effort {effort}."),
-        ),
+        _ => asked.choices.effort_check(),
     };
     let mut checks = vec![
-        check("executable", Passed, format!("Found {path}.")),
+        shared::found(&asked.executable),
         check(
             "readonly",
             Passed,
@@ -195,18 +178,15 @@ fn checks(
         let detail = "There is no `rg` on PATH: OpenCode cannot search, or downloads it.";
         checks.push(check("ripgrep", Warning, detail));
     }
-    if capabilities.version.is_none() {
-        let detail = "The executable did not tell its version.";
-        checks.push(check("version", Warning, detail));
-    }
+    checks.extend(shared::untold_version(capabilities.version.as_deref()));
     checks
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engines::cli::tests::{printed, resolved, settings};
-    use crate::engines::settings::{Chosen, Effort, Origin};
+    use crate::engines::settings::Effort;
+    use crate::engines::shared::testing::{self, printed, resolved, settings, warnings};
     use diffwarden_actors::model::{EngineName, ErrorCode};
     use proptest::prelude::*;
 
@@ -220,10 +200,7 @@ mod tests {
         models: (i32, &str),
     ) -> Result<PreflightPass, Failure> {
         let mut choices = Choices::from_settings(&settings(EngineName::Opencode)).unwrap();
-        choices.effort = Some(Chosen {
-            value: effort,
-            origin: Origin::Flag,
-        });
+        choices.effort = Some(testing::asked(effort));
         let asked = Asked {
             choices,
             executable: resolved("opencode"),
@@ -237,12 +214,6 @@ mod tests {
             printed(code(models.0), models.1, ""),
         ];
         judge(&asked, &captured)
-    }
-
-    fn warned(pass: &PreflightPass) -> Vec<&str> {
-        let checks = pass.report.checks.iter();
-        let warnings = checks.filter(|check| check.status == CheckStatus::Warning);
-        warnings.map(|check| check.name.as_str()).collect()
     }
 
     #[test]
@@ -262,7 +233,7 @@ mod tests {
             ("nope/nope", Effort::High, (1, ""), vec!["auth"]),
         ] {
             let pass = judged(model, effort, (0, HELP), models).unwrap();
-            assert_eq!(warned(&pass), expected, "{model}");
+            assert_eq!(warnings(&pass.report), expected, "{model}");
         }
     }
 

@@ -1,41 +1,25 @@
 //! Replays of what a real OpenCode 1.18.33 printed against a loopback model service.
 
-use std::fs;
-use std::path::Path;
-
-use diffwarden_actors::engine::{Answer, Dialogue, ExitKind, Payload};
+use diffwarden_actors::engine::{Answer, ExitKind, Payload};
 use diffwarden_actors::model::{ErrorCode, Failure, Reason};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::dialogue::RunDialogue;
-use crate::engines::cli::tests::printed;
+use crate::engines::shared::replay::{
+    Capture, End, capture, check_all, check_listed, converse, failed, no_login, unfit,
+};
+use crate::engines::shared::testing::printed;
 
-use ErrorCode::{MissingAuth, ReviewerEnvironmentFailed, ReviewerFailed};
+use End::Text;
+use ErrorCode::ReviewerFailed;
 use ExitKind::{Code, Signal};
-use Reason::{Auth, Crash, Environment, Model, Protocol, RateLimit, Refused};
-
-/// What a run amounts to: text that begins like this, or a failure whose message holds this.
-#[derive(Debug, Clone, Copy)]
-enum End {
-    Text(&'static str),
-    Failed(ErrorCode, Option<Reason>, &'static str),
-}
-
-use End::{Failed, Text};
+use Reason::{Crash, Environment, Model, Protocol, RateLimit, Refused};
 
 const REVIEW: End = Text("{\"findings\": [{\"title\": \"[P1] Off-by-one");
 
-const fn failed(reason: Option<Reason>, part: &'static str) -> End {
-    Failed(ReviewerFailed, reason, part)
-}
-
-const fn unfit(part: &'static str) -> End {
-    Failed(ReviewerEnvironmentFailed, Some(Environment), part)
-}
-
 /// Every capture: its name, how the process ended, what that amounts to.
-const CAPTURES: &[(&str, ExitKind, End)] = &[
+const CAPTURES: &[Capture] = &[
     ("success-json", Code(0), REVIEW),
     ("prose", Code(0), Text("I looked at the patch.")),
     ("fenced", Code(0), Text("Here is my review.")),
@@ -49,11 +33,7 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
         failed(Some(Protocol), "without a final step"),
     ),
     ("unknown-agent", Code(0), unfit("\"nosuch\" not found")),
-    (
-        "http401",
-        Code(1),
-        Failed(MissingAuth, Some(Auth), "mock 401"),
-    ),
+    ("http401", Code(1), no_login("mock 401")),
     ("http429", Code(1), failed(Some(RateLimit), "mock 429")),
     ("http500", Code(1), failed(None, "has a fault: mock 500")),
     (
@@ -75,17 +55,9 @@ const CAPTURES: &[(&str, ExitKind, End)] = &[
     ("empty-prompt", Code(1), failed(Some(Protocol), "prompt")),
 ];
 
-fn capture(name: &str, ending: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/opencode");
-    fs::read_to_string(folder.join(format!("{name}.{ending}"))).unwrap_or_default()
-}
-
 fn ended(stdout: &str, stderr: &str, exit: ExitKind) -> Result<Answer, Failure> {
-    let mut dialogue = RunDialogue::new(Map::new());
-    for line in stdout.lines() {
-        dialogue.on_line(line);
-    }
-    Box::new(dialogue).on_exit(printed(exit, "", stderr))
+    let dialogue = Box::new(RunDialogue::new(Map::new()));
+    converse(dialogue, stdout, printed(exit, "", stderr)).map_err(|(_, failure)| failure)
 }
 
 fn text_of(answer: &Answer) -> &str {
@@ -96,28 +68,17 @@ fn text_of(answer: &Answer) -> &str {
 }
 
 #[test]
-fn every_capture_amounts_to_what_happened() {
-    for &(name, exit, end) in CAPTURES {
-        let (stdout, stderr) = (capture(name, "stdout"), capture(name, "stderr"));
-        assert!(!(stdout.is_empty() && stderr.is_empty()), "{name}");
-        match (end, ended(&stdout, &stderr, exit)) {
-            (Text(start), Ok(answer)) => {
-                let text = text_of(&answer);
-                assert!(text.starts_with(start), "{name}: {text}");
-            }
-            (Failed(code, reason, part), Err(failure)) => {
-                let kind = (failure.code, failure.reason);
-                assert_eq!(kind, (code, reason), "{name}: {failure}");
-                assert!(failure.message.contains(part), "{name}: {failure}");
-            }
-            (_, other) => panic!("{name}: {other:?}"),
-        }
-    }
+fn every_capture_ends_as_it_should() {
+    check_all(CAPTURES, |name, exit| {
+        let [stdout, stderr] = ["stdout", "stderr"].map(|stream| capture("opencode", name, stream));
+        ended(&stdout, &stderr, exit).map_err(|failure| (false, failure))
+    });
+    check_listed("opencode", CAPTURES, &["run-help", "models-verbose"]);
 }
 
 #[test]
 fn chatter_is_no_part_of_the_answer_and_steps_are_summed() {
-    let answer = ended(&capture("interim-text", "stdout"), "", Code(0)).unwrap();
+    let answer = ended(&capture("opencode", "interim-text", "stdout"), "", Code(0)).unwrap();
     assert!(!text_of(&answer).contains("Let me look"));
     assert_eq!(answer.metadata["toolCalls"], json!(1));
     assert_eq!(answer.metadata["inputTokens"], json!(200));
@@ -130,7 +91,7 @@ fn chatter_is_no_part_of_the_answer_and_steps_are_summed() {
 
 #[test]
 fn without_a_step_that_stops_nothing_is_an_answer() {
-    let stdout = capture("success-json", "stdout");
+    let stdout = capture("opencode", "success-json", "stdout");
     let lines: Vec<_> = stdout.lines().collect();
     let cut = lines[..lines.len() - 1].join("\n");
     let filtered = stdout.replace("\"reason\":\"stop\"", "\"reason\":\"content-filter\"");
@@ -147,6 +108,20 @@ fn without_a_step_that_stops_nothing_is_an_answer() {
         let failure = ended(stdout, "", exit).unwrap_err();
         assert_eq!((failure.code, failure.reason), (ReviewerFailed, reason));
     }
+}
+
+#[test]
+fn what_is_said_twice_is_no_answer_and_half_a_pair_is_mended() {
+    let said = |text: &str| {
+        let part = r#"{"type":"text","part":{"messageID":"m","text":T}}"#.replace('T', text);
+        let step = r#"{"type":"step_finish","part":{"messageID":"m","reason":"stop"}}"#;
+        format!("{part}\n{step}")
+    };
+    let failure = ended(&said(r#""a","text":"b""#), "", Code(0)).unwrap_err();
+    assert_eq!(failure.reason, Some(Protocol));
+    assert!(failure.message.contains("`text` twice"), "{failure}");
+    let answer = ended(&said(r#""a \ud83d b""#), "", Code(0)).unwrap();
+    assert_eq!(text_of(&answer), "a \u{fffd} b");
 }
 
 proptest! {

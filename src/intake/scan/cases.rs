@@ -12,7 +12,7 @@ use diffwarden_actors::model::{
 };
 use serde::Deserialize;
 
-use super::{ScanInput, scan};
+use super::{Allowlist, ScanInput, scan};
 
 const TABLE: &str = include_str!("../../../fixtures/scan/cases.jsonl");
 
@@ -85,6 +85,7 @@ fn run(patch: &Patch, commit_messages: &[String], branch: Option<&str>) -> Vec<F
         repo_root: Path::new("/repo"),
         commit_messages,
         branch,
+        allow: &Allowlist::default(),
     };
     scan(&input, &CancelToken::default())
 }
@@ -293,6 +294,7 @@ fn a_cancelled_scan_stops_between_files() {
         repo_root: Path::new("/repo"),
         commit_messages: &[],
         branch: None,
+        allow: &Allowlist::default(),
     };
     assert!(scan(&input, &cancel).is_empty());
 }

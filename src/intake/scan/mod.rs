@@ -7,11 +7,11 @@
 //! hidden character; the words of a finding are diffwarden's own, never the patch's.
 
 mod addressed;
-mod credentials;
+pub(super) mod credentials;
 mod markers;
 mod report;
 mod sensitive;
-mod text;
+pub(super) mod text;
 mod unicode;
 
 #[cfg(test)]
@@ -19,12 +19,14 @@ mod cases;
 #[cfg(test)]
 mod properties;
 
+use std::ops::Range;
 use std::path::Path;
 use std::thread;
 
 use diffwarden_actors::engine::CancelToken;
 use diffwarden_actors::model::{Anchor, Change, FilePatch, Finding, Patch, RepoPath};
 
+pub use credentials::Allowlist;
 use report::Report;
 use text::{PathKind, Text};
 
@@ -54,6 +56,13 @@ pub struct ScanInput<'a> {
     pub commit_messages: &'a [String],
     /// The name of the current branch, if there is one.
     pub branch: Option<&'a str>,
+    /// Which credentials the repository allowed before the change.
+    pub allow: &'a Allowlist,
+}
+
+/// Returns where a text holds credentials that can be told by their shape alone, in order.
+pub fn credential_shapes(text: &str) -> Vec<Range<usize>> {
+    credentials::shapes(text.as_bytes())
 }
 
 /// Returns what the scans found, in the order of the files, then of lines, then of rules; commit
@@ -68,10 +77,16 @@ pub fn scan(input: &ScanInput<'_>, cancel: &CancelToken) -> Vec<Finding> {
         if cancel.is_cancelled() {
             return findings;
         }
-        scan_words(message, &root, Anchor::CommitMessage, &mut findings);
+        scan_words(
+            message,
+            &root,
+            Anchor::CommitMessage,
+            input.allow,
+            &mut findings,
+        );
     }
     if let Some(branch) = input.branch {
-        scan_words(branch, &root, Anchor::Branch, &mut findings);
+        scan_words(branch, &root, Anchor::Branch, input.allow, &mut findings);
     }
     findings
 }
@@ -85,7 +100,7 @@ fn scan_files(input: &ScanInput<'_>, cancel: &CancelToken) -> Vec<Finding> {
         _ => 1,
     };
     let share = files.len().div_ceil(threads).max(1);
-    let scan = |files: &[FilePatch]| scan_some(files, input.repo_root, cancel);
+    let scan = |files: &[FilePatch]| scan_some(files, input, cancel);
     thread::scope(|scope| {
         // The last share is this thread's own, so that a small change starts no other.
         let (own, others) = split_last_share(files, share);
@@ -111,21 +126,27 @@ fn split_last_share(files: &[FilePatch], share: usize) -> (&[FilePatch], &[FileP
     (own, others)
 }
 
-fn scan_some(files: &[FilePatch], root: &Path, cancel: &CancelToken) -> Vec<Finding> {
+fn scan_some(files: &[FilePatch], input: &ScanInput<'_>, cancel: &CancelToken) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files {
         if cancel.is_cancelled() {
             break;
         }
         if let Some(path) = &file.new_path {
-            scan_file(file, path, root, &mut findings);
+            scan_file(file, path, input, &mut findings);
         }
     }
     findings
 }
 
-fn scan_file(file: &FilePatch, path: &RepoPath, root: &Path, findings: &mut Vec<Finding>) {
-    let shown = path.under(root).to_string_lossy().into_owned();
+fn scan_file(
+    file: &FilePatch,
+    path: &RepoPath,
+    input: &ScanInput<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    let allow = input.allow;
+    let shown = path.under(input.repo_root).to_string_lossy().into_owned();
     let kind = PathKind::of(path);
     let text = Text::of_file(file, kind);
 
@@ -135,36 +156,42 @@ fn scan_file(file: &FilePatch, path: &RepoPath, root: &Path, findings: &mut Vec<
         file.change,
         Change::Added | Change::Renamed | Change::Copied
     ) {
-        scan_name(path.as_bytes(), kind, &mut on_path);
+        scan_name(path.as_bytes(), kind, allow, &mut on_path);
     }
     on_path.finish(findings);
 
     let mut on_lines = Report::new(shown, None);
     unicode::scan(&text, &mut on_lines);
-    credentials::scan(&text, &mut on_lines);
+    credentials::scan(&text, allow, &mut on_lines);
     addressed::scan(&text, &mut on_lines);
     markers::scan(&text, &mut on_lines);
     on_lines.finish(findings);
 }
 
-fn scan_words(words: &str, root: &str, anchor: Anchor, findings: &mut Vec<Finding>) {
+fn scan_words(
+    words: &str,
+    root: &str,
+    anchor: Anchor,
+    allow: &Allowlist,
+    findings: &mut Vec<Finding>,
+) {
     let mut report = Report::new(root.to_owned(), Some(anchor));
     if anchor == Anchor::Branch {
-        scan_name(words.as_bytes(), PathKind::default(), &mut report);
+        scan_name(words.as_bytes(), PathKind::default(), allow, &mut report);
     } else {
         let text = Text::of_message(words);
         unicode::scan(&text, &mut report);
-        credentials::scan(&text, &mut report);
+        credentials::scan(&text, allow, &mut report);
         addressed::scan(&text, &mut report);
     }
     report.finish(findings);
 }
 
 /// Scans a path or a branch name. Its separators stand for blanks where words are looked for.
-fn scan_name(name: &[u8], kind: PathKind, report: &mut Report) {
+fn scan_name(name: &[u8], kind: PathKind, allow: &Allowlist, report: &mut Report) {
     let text = Text::of_name(name, kind);
     unicode::scan(&text, report);
-    credentials::scan(&text, report);
+    credentials::scan(&text, allow, report);
     let spaced: Vec<u8> = name
         .iter()
         .map(|&byte| if b"/_-.+".contains(&byte) { b' ' } else { byte })

@@ -7,7 +7,7 @@ use diffwarden_actors::model::{Finding, Patch};
 use proptest::prelude::*;
 
 use super::cases::{added_file, scan_files};
-use super::{ScanInput, scan, unicode};
+use super::{Allowlist, ScanInput, scan, unicode};
 
 /// Bytes as hostile patches have them: words of the rules, hidden characters, broken UTF-8.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
@@ -92,6 +92,7 @@ proptest! {
             repo_root: Path::new("/repo"),
             commit_messages: std::slice::from_ref(&message),
             branch: Some(&message),
+            allow: &Allowlist::default(),
         };
         let found = scan(&input, &CancelToken::default());
         prop_assert_eq!(&found, &scan(&input, &CancelToken::default()));

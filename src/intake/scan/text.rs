@@ -9,6 +9,8 @@ pub(super) struct Text<'a> {
     pub(super) lines: Vec<NumberedLine<'a>>,
     /// What the path says about them.
     pub(super) kind: PathKind,
+    /// The path of the file, below the root; empty for what is no file.
+    pub(super) path: &'a [u8],
     /// Whether line 1 is the start of a file, where a byte order mark is usual.
     pub(super) is_file: bool,
 }
@@ -30,6 +32,7 @@ impl<'a> Text<'a> {
             return Self {
                 lines: numbered(&file.content),
                 kind,
+                path: file.path().as_bytes(),
                 is_file: true,
             };
         }
@@ -49,6 +52,7 @@ impl<'a> Text<'a> {
         Self {
             lines,
             kind,
+            path: file.path().as_bytes(),
             is_file: true,
         }
     }
@@ -70,6 +74,7 @@ impl<'a> Text<'a> {
         Self {
             lines,
             kind,
+            path: b"",
             is_file: false,
         }
     }
@@ -88,6 +93,7 @@ impl<'a> Text<'a> {
         Self {
             lines,
             kind,
+            path: b"",
             is_file: false,
         }
     }
@@ -103,7 +109,7 @@ fn numbered(text: &[u8]) -> Vec<NumberedLine<'_>> {
 /// What a path says about the text in the file. A path is chosen by the patch's author, so it may
 /// lower a priority by a step but never silence a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct PathKind {
+pub(in crate::intake) struct PathKind {
     /// Tests, fixtures, examples, documentation: text that shows things rather than does them.
     pub(super) exhibit: bool,
     /// Prose or translations: soft hyphens, right-to-left text and joined paragraphs are usual.
@@ -186,7 +192,7 @@ const SETTINGS_NAMES: &[&str] = &[
 
 impl PathKind {
     /// Reads a path, without regard to case.
-    pub(super) fn of(path: &RepoPath) -> Self {
+    pub(in crate::intake) fn of(path: &RepoPath) -> Self {
         let path = path.to_string().to_lowercase();
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let has_folder = |list: &[&str]| folders.split('/').any(|part| list.contains(&part));

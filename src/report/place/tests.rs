@@ -246,3 +246,33 @@ fn a_folder_that_cannot_be_is_told() {
     assert_eq!(failure.reason, Some(Reason::Environment));
     assert!(failure.message.contains("file/below"));
 }
+
+#[test]
+fn a_place_that_cannot_be_written_is_told_before_the_run() {
+    let world = World::new();
+    fs::write(world.path("file"), "").unwrap();
+    let check = |dir: PathBuf| {
+        let flags = ReportFlags {
+            dir: Some(dir),
+            ..on()
+        };
+        world.resolve(&flags, None).unwrap().check()
+    };
+    for bad in ["file", "file/below", "file/below/deeper"] {
+        let failure = check(world.path(bad)).unwrap_err();
+        assert_eq!(failure.exit_code(), 2, "{bad}");
+        assert!(failure.message.contains(bad), "{failure}");
+    }
+    for good in ["home", "new", "new/deeper"] {
+        assert_eq!(check(world.path(good)), Ok(()), "{good}");
+        assert_eq!(world.path(good).exists(), good == "home");
+    }
+    let closed = world.path("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o500)).unwrap();
+    // Nothing is closed to a superuser.
+    let is_open = rustix::process::geteuid().is_root();
+    for place in [closed.clone(), closed.join("new")] {
+        assert_eq!(check(place).is_ok(), is_open);
+    }
+}

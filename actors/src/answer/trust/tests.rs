@@ -38,6 +38,7 @@ fn success(id: &str, engine: EngineName, mode: ParseMode, r: ReviewResult) -> Re
             valid_locations: true,
             invalid_locations: Vec::new(),
             missing_title_prefix: Vec::new(),
+            title_priority_differs: Vec::new(),
         },
         timing_ms: None,
         raw_text: None,

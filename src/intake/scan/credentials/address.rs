@@ -1,5 +1,6 @@
 //! Passwords inside addresses, databases above all.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -11,9 +12,12 @@ use super::{Credential, compile};
 
 static URL: LazyLock<Regex> = LazyLock::new(|| compile(URL_PATTERN));
 
-/// Returns the first address on the line that holds a password worth a word.
-pub(super) fn find(line: &[u8], kind: PathKind) -> Option<Credential> {
-    URL.captures_iter(line).find_map(|captures| {
+/// A password of the developer's own machine that is shorter protects nothing.
+pub(super) const SHORTEST_LOCAL: usize = 12;
+
+/// Returns the passwords worth a word in the addresses on a line.
+pub(super) fn find(line: &[u8], kind: PathKind) -> Vec<Credential> {
+    let found = URL.captures_iter(line).filter_map(|captures| {
         let [scheme, user, password, host] = [1, 2, 3, 4].map(|group| {
             captures
                 .get(group)
@@ -36,11 +40,15 @@ pub(super) fn find(line: &[u8], kind: PathKind) -> Option<Credential> {
         .any(|name| scheme.to_ascii_lowercase().starts_with(name.as_bytes()));
         Some(Credential {
             rule: "url-password",
-            what: if database {
+            span: captures.get(3)?.range(),
+            decoded: None,
+            is_by_name: false,
+            is_harmless: guessable || local && password.len() < SHORTEST_LOCAL,
+            what: Cow::Borrowed(if database {
                 "a database address with its password"
             } else {
                 "an address with a password"
-            },
+            }),
             length: Some(password.len()),
             priority: if local || guessable {
                 3
@@ -49,7 +57,8 @@ pub(super) fn find(line: &[u8], kind: PathKind) -> Option<Credential> {
             },
             confidence: if local || guessable { 0.4 } else { 0.85 },
         })
-    })
+    });
+    found.collect()
 }
 
 /// Whether the host is the developer's own, a name without a domain, or reserved for examples.

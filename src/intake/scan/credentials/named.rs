@@ -1,5 +1,7 @@
 //! Values under a name that says they are secret.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -17,49 +19,61 @@ static ELEMENT: LazyLock<Regex> = LazyLock::new(|| compile(ELEMENT_PATTERN));
 static ATTRIBUTES: LazyLock<Regex> = LazyLock::new(|| compile(ATTRIBUTES_PATTERN));
 static BARE: LazyLock<[Regex; 3]> = LazyLock::new(|| BARE_PATTERNS.map(compile));
 
-/// Returns the first value on the line that looks random under its name.
-pub(super) fn find(line: &[u8], kind: PathKind) -> Option<Credential> {
-    let length = in_quotes(line)
-        .or_else(|| in_markup(line))
-        .or_else(|| kind.settings.then(|| bare(line)).flatten())?;
-    Some(Credential {
+/// Returns the values on the line that look random under their names.
+pub(super) fn find(line: &[u8], kind: PathKind) -> Vec<Credential> {
+    let mut spans = in_quotes(line);
+    if spans.is_empty() {
+        spans = in_markup(line);
+    }
+    if spans.is_empty() && kind.settings {
+        spans = BARE.iter().flat_map(|regex| values(regex, line)).collect();
+    }
+    let found = spans.into_iter().map(|span| Credential {
         rule: "named-secret",
-        what: "a value under the name of a secret",
-        length: Some(length),
+        length: Some(span.len()),
+        span,
+        decoded: None,
+        is_by_name: false,
+        is_harmless: false,
+        what: Cow::Borrowed("a value under the name of a secret"),
         priority: kind.soften(2),
         confidence: if kind.exhibit { 0.4 } else { 0.6 },
-    })
+    });
+    found.collect()
 }
 
-fn in_quotes(line: &[u8]) -> Option<usize> {
-    first(&QUOTED, line).or_else(|| {
-        // A name in quotes with a comma behind it.
-        let listed = line.contains(&b',');
-        listed.then(|| first(&ARGUMENTS, line)).flatten()
-    })
-}
-
-fn in_markup(line: &[u8]) -> Option<usize> {
-    if !line.contains(&b'<') {
-        return None;
+fn in_quotes(line: &[u8]) -> Vec<Range<usize>> {
+    let mut spans = values(&QUOTED, line);
+    // A name in quotes with a comma behind it.
+    if spans.is_empty() && line.contains(&b',') {
+        spans = values(&ARGUMENTS, line);
     }
-    first(&ELEMENT, line).or_else(|| first(&ATTRIBUTES, line))
+    spans
 }
 
-fn bare(line: &[u8]) -> Option<usize> {
-    BARE.iter().find_map(|regex| first(regex, line))
+fn in_markup(line: &[u8]) -> Vec<Range<usize>> {
+    if !line.contains(&b'<') {
+        return Vec::new();
+    }
+    let mut spans = values(&ELEMENT, line);
+    if spans.is_empty() {
+        spans = values(&ATTRIBUTES, line);
+    }
+    spans
 }
 
-/// Returns the length of the first value that looks secret.
-fn first(regex: &Regex, line: &[u8]) -> Option<usize> {
-    regex.captures_iter(line).find_map(|captures| {
+/// Returns where the values that look secret lie.
+fn values(regex: &Regex, line: &[u8]) -> Vec<Range<usize>> {
+    let found = regex.captures_iter(line).filter_map(|captures| {
         let (name, value) = (captures.get(1)?, captures.get(2)?);
         if is_style(name.as_bytes(), &line[name.end()..value.start()]) {
             return None;
         }
+        let start = value.start();
         let value = without_end(value.as_bytes());
-        looks_secret(name.as_bytes(), value).then_some(value.len())
-    })
+        looks_secret(name.as_bytes(), value).then_some(start..start + value.len())
+    });
+    found.collect()
 }
 
 /// Whether a name is that of a property in a style sheet, `--token: ...`: a flag of a program has

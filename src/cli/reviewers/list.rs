@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::args::{Reviewers, ReviewersCommand, ReviewersList};
-use super::ending::Ending;
-use super::{end_of_output, report, working_folder};
+use super::args::ListArgs;
+use crate::cli::ending::Ending;
+use crate::cli::{end_of_output, report, working_folder};
 use crate::config::{self, ConfigFile, ConfiguredReviewer, LoadedConfig};
 use crate::env::Environment;
 use crate::exit;
@@ -83,9 +83,8 @@ pub struct ListedReviewer {
     pub effort: Option<String>,
 }
 
-/// Answers `diffwarden reviewers`.
-pub(super) fn run(args: &Reviewers, env: &Environment, ending: &Ending) -> u8 {
-    let ReviewersCommand::List(args) = &args.command;
+/// Answers `diffwarden reviewers list`.
+pub(super) fn run(args: &ListArgs, env: &Environment, ending: &Ending) -> u8 {
     let redactor = Redactor::new(env);
     let mode = if args.json {
         OutputMode::Json
@@ -108,12 +107,13 @@ pub(super) fn run(args: &Reviewers, env: &Environment, ending: &Ending) -> u8 {
     }
 }
 
-fn load(args: &ReviewersList, env: &Environment) -> Result<LoadedConfig, Failure> {
+fn load(args: &ListArgs, env: &Environment) -> Result<LoadedConfig, Failure> {
     let cwd = working_folder(args.cwd.as_deref())?;
     // Without a repository there may still be a config, so a folder outside of one is no error.
     let repository = Repository::open(&cwd, env).ok();
     let root = repository.as_ref().map(Repository::root);
-    config::load(&cwd, root, env)?
+    let trusted = args.trust.trust_project_config.as_deref();
+    config::load_trusting(&cwd, root, trusted, env)?
         .ok_or_else(|| config::missing_config(env, "there are no reviewers to list"))
 }
 

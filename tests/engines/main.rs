@@ -1,0 +1,184 @@
+//! The bench: every path to an engine, run against the real executable and a model service on the
+//! loopback interface. No account is needed, and nothing leaves the machine.
+//!
+//! `tests/engines/install` puts the engines where the bench finds them; without any the bench is
+//! skipped, so that `cargo test` needs no network. `docs/engines.md` says how to run it, and
+//! `paths/mod.rs` how to add a path.
+
+mod check;
+mod harness;
+mod options;
+mod paths;
+mod provider;
+mod repository;
+mod scenario;
+mod situations;
+mod world;
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::harness::Verdict;
+use crate::options::Options;
+use crate::scenario::{EnginePath, Row};
+
+type Chosen = (&'static EnginePath, &'static Row);
+
+fn main() -> io::Result<ExitCode> {
+    let options = Options::parse(std::env::args().skip(1));
+    let rows = chosen(&options);
+    if options.is_list {
+        return list(&rows);
+    }
+    let engines = engines();
+    let is_installed = |path: &EnginePath| {
+        let executable = engines.join(path.command).join("node_modules/.bin");
+        executable.join(path.command).exists()
+    };
+    let mut out = io::stdout();
+    if !paths::ALL.iter().any(|path| is_installed(path)) {
+        writeln!(out, "engines: skipped: run tests/engines/install")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for path in paths::ALL.iter().filter(|path| !is_installed(path)) {
+        writeln!(
+            out,
+            "{}: skipped: {} is not installed",
+            path.name, path.command
+        )?;
+    }
+    let (rows, rest): (Vec<Chosen>, Vec<Chosen>) =
+        rows.into_iter().partition(|(path, _)| is_installed(path));
+    let asked = options.path.is_some() || options.scenario.is_some();
+    if asked && rows.is_empty() {
+        writeln!(
+            out,
+            "nothing was run: see --list, and tests/engines/install"
+        )?;
+        return Ok(ExitCode::FAILURE);
+    }
+    if !rows.is_empty() {
+        head()?;
+    }
+    let failed = run_all(&rows, &engines, options.jobs)?;
+    writeln!(
+        out,
+        "\nbench: {} rows hold, {failed} do not, {} skipped{}",
+        rows.len() - failed,
+        rest.len(),
+        if options.is_all {
+            ""
+        } else {
+            " (smoke only: --all runs every row)"
+        }
+    )?;
+    Ok(if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn chosen(options: &Options) -> Vec<Chosen> {
+    let rows = paths::ALL
+        .iter()
+        .flat_map(|path| path.rows.iter().map(move |row| (*path, row)));
+    rows.filter(|(path, row)| options.choose(path.name, row.situation.name, row.is_smoke))
+        .collect()
+}
+
+fn list(rows: &[Chosen]) -> io::Result<ExitCode> {
+    let mut out = io::stdout();
+    for (path, row) in rows {
+        writeln!(
+            out,
+            "{}: test",
+            options::name(path.name, row.situation.name)
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the folder of the installed engines, beside the build that this program is part of.
+fn engines() -> PathBuf {
+    // <target>/<profile>/diffwarden
+    let program = Path::new(env!("CARGO_BIN_EXE_diffwarden"));
+    let target = program.ancestors().nth(2).unwrap_or(program);
+    let beside = target.join("engines");
+    if beside.is_dir() {
+        return beside;
+    }
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/engines")
+}
+
+/// Runs rows, some at a time, and returns how many do not hold.
+fn run_all(rows: &[Chosen], engines: &Path, jobs: usize) -> io::Result<usize> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicUsize::new(0);
+    let error = Mutex::new(None);
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some((path, row)) = rows.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    let verdict =
+                        harness::run(path, row, engines).unwrap_or_else(|error| Verdict {
+                            got: "nothing".to_owned(),
+                            took: Duration::ZERO,
+                            problems: vec![format!("the bench failed: {error}")],
+                            known: None,
+                        });
+                    if !verdict.problems.is_empty() {
+                        failed.fetch_add(1, Ordering::SeqCst);
+                    }
+                    if let Err(problem) = tell(path, row, &verdict) {
+                        *error.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+                    }
+                }
+            });
+        }
+    });
+    match error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(failed.into_inner()),
+    }
+}
+
+fn head() -> io::Result<()> {
+    let columns = ["path", "scenario", "expected", "got", "time", "ok"];
+    write_row(columns.map(str::to_owned), &[])
+}
+
+fn tell(path: &EnginePath, row: &Row, verdict: &Verdict) -> io::Result<()> {
+    let is_ok = verdict.problems.is_empty();
+    let columns = [
+        path.name.to_owned(),
+        row.situation.name.to_owned(),
+        row.expected.outcome(),
+        verdict.got.clone(),
+        format!("{:.1} s", verdict.took.as_secs_f64()),
+        match (is_ok, verdict.known) {
+            (true, None) => "ok",
+            (true, Some(_)) => "known",
+            (false, _) => "FAILED",
+        }
+        .to_owned(),
+    ];
+    let known = verdict.known.map(|why| format!("known: {why}"));
+    let notes: Vec<String> = verdict.problems.iter().cloned().chain(known).collect();
+    write_row(columns, &notes)
+}
+
+fn write_row(columns: [String; 6], notes: &[String]) -> io::Result<()> {
+    let [path, scenario, expected, got, time, ok] = columns;
+    let mut text = format!("{path:16} {scenario:24} {expected:42} {got:42} {time:>8} {ok}\n");
+    for note in notes {
+        text.push_str(&format!("    {note}\n"));
+    }
+    // In one piece, because rows end at the same time.
+    io::stdout().write_all(text.as_bytes())
+}

@@ -1,0 +1,48 @@
+//! What is under review.
+
+use std::io;
+
+use crate::scenario::{EnginePath, PLANTED, Repository, Situation};
+use crate::world::World;
+
+/// Makes a repository with one commit, and the change that is under review.
+pub(crate) fn fill(world: &World, path: &EnginePath, situation: &Situation) -> io::Result<()> {
+    world.git(&["init", "--quiet", "--initial-branch=main"])?;
+    world.write("repo/src/lib.rs", "pub fn one() -> u8 {\n    1\n}\n")?;
+    if situation.repository == Repository::Planted {
+        plant(world, path)?;
+    }
+    world.git(&["add", "--all"])?;
+    world.git(&["commit", "--quiet", "-m", "base"])?;
+    world.write("outside.txt", &format!("{PLANTED} outside\n"))?;
+    let mut edit = "pub fn one() -> u8 {\n    2\n}\n".to_owned();
+    match situation.repository {
+        Repository::Edit => {}
+        Repository::Planted => {
+            // Each of these names a file that an engine may attach by itworld.
+            let outside = world.path("outside.txt");
+            let outside = outside.display();
+            edit.push_str(&format!("// see @/etc/hostname and @{outside}\n"));
+            edit.push_str("// see @AGENTS.md and @./notes/planted.md for more\n");
+        }
+        Repository::Huge => {
+            for file in 0..9 {
+                let line = |number| format!("pub const C{file}_{number}: u64 = {number};\n");
+                let text: String = (0..6_000).map(line).collect();
+                world.write(&format!("repo/src/many_{file}.rs"), &text)?;
+            }
+        }
+    }
+    world.write("repo/src/lib.rs", &edit)
+}
+
+fn plant(world: &World, path: &EnginePath) -> io::Result<()> {
+    let trace = world.trace().display().to_string();
+    let common = [("notes/planted.md", PLANTED)];
+    for (name, contents) in path.planted.iter().chain(&common) {
+        let contents = contents.replace("{TRACE}", &trace);
+        // Hooks are programs.
+        world.write_script(&format!("repo/{name}"), &contents)?;
+    }
+    Ok(())
+}
