@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::harness::Outcome;
 use crate::provider::Request;
-use crate::scenario::{Check, EnginePath, PLANTED, Repository, Row};
+use crate::scenario::{Check, DIRTY, EnginePath, PLANTED, Repository, Row};
 
 /// How many characters of a text a problem quotes.
 const QUOTED: usize = 400;
@@ -42,9 +42,12 @@ pub(crate) fn problems(path: &EnginePath, row: &Row, outcome: &Outcome) -> Vec<S
             problems.push(problem);
         }
     }
-    if row.situation.repository == Repository::Planted {
-        problems.extend(planted(outcome));
-    }
+    problems.extend(match row.situation.repository {
+        Repository::Planted => leak(outcome, PLANTED, "planted text"),
+        Repository::Past => leak(outcome, &outcome.repo, "the checkout's path")
+            .or_else(|| leak(outcome, DIRTY, "the work tree")),
+        Repository::Edit | Repository::Huge => None,
+    });
     // A review has nothing else to ask the service: no telemetry, no list of models.
     problems.extend(
         outcome
@@ -67,13 +70,9 @@ fn reviews(outcome: &Outcome) -> impl Iterator<Item = &Request> {
         .filter(|request| !request.is_repair())
 }
 
-/// Nothing that the repository planted reaches the model; the patch itself does.
-fn planted(outcome: &Outcome) -> Option<String> {
-    let found = outcome
-        .requests
-        .iter()
-        .any(|request| request.body.to_string().contains(PLANTED));
-    found.then(|| "planted text reached the model".to_owned())
+/// Says so when a text reached the model that must not.
+fn leak(outcome: &Outcome, text: &str, what: &str) -> Option<String> {
+    has_on_wire(outcome, text).then(|| format!("{what} reached the model"))
 }
 
 fn hold(check: Check, outcome: &Outcome) -> Result<(), String> {

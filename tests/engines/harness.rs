@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::check;
-use crate::provider::{Provider, Request};
+use crate::provider::Request;
 use crate::scenario::{EnginePath, Row, outcome};
 use crate::world::{self, World};
 
@@ -48,6 +48,8 @@ pub(crate) struct Outcome {
     pub(crate) others: Vec<String>,
     /// How long the program ran.
     pub(crate) took: Duration,
+    /// The folder of the repository.
+    pub(crate) repo: String,
 }
 
 impl Outcome {
@@ -64,13 +66,8 @@ impl Outcome {
 /// Fails when the world cannot be built, which says nothing about the engine.
 pub(crate) fn run(path: &EnginePath, row: &Row, engines: &Path) -> io::Result<Verdict> {
     let situation = &row.situation;
-    let world = World::new(path, situation, engines)?;
-    let repo = world.repo();
-    let provider = Provider::start(
-        situation.script,
-        repo.to_str().expect("temporary folders are UTF-8"),
-        path.tools,
-    )?;
+    let world = World::new(&[path], situation, engines)?;
+    let provider = world.provider(path, situation.script)?;
     let url = if situation.is_refused {
         world::unused_address()?
     } else {
@@ -107,6 +104,7 @@ pub(crate) fn run(path: &EnginePath, row: &Row, engines: &Path) -> io::Result<Ve
         requests: provider.requests(),
         others: provider.others(),
         took,
+        repo: world.repo().display().to_string(),
     };
     let mut problems = check::problems(path, row, &outcome);
     problems.extend(world.problems(&before, &[path.leaves, row.expected.leaves].concat())?);

@@ -2,15 +2,17 @@
 
 use std::io;
 
-use crate::scenario::{EnginePath, PLANTED, Repository, Situation};
+use crate::scenario::{DIRTY, EnginePath, PLANTED, Repository, Situation};
 use crate::world::World;
 
 /// Makes a repository with one commit, and the change that is under review.
-pub(crate) fn fill(world: &World, path: &EnginePath, situation: &Situation) -> io::Result<()> {
+pub(crate) fn fill(world: &World, paths: &[&EnginePath], situation: &Situation) -> io::Result<()> {
     world.git(&["init", "--quiet", "--initial-branch=main"])?;
     world.write("repo/src/lib.rs", "pub fn one() -> u8 {\n    1\n}\n")?;
     if situation.repository == Repository::Planted {
-        plant(world, path)?;
+        for path in paths {
+            plant(world, path)?;
+        }
     }
     world.git(&["add", "--all"])?;
     world.git(&["commit", "--quiet", "-m", "base"])?;
@@ -18,6 +20,7 @@ pub(crate) fn fill(world: &World, path: &EnginePath, situation: &Situation) -> i
     let mut edit = "pub fn one() -> u8 {\n    2\n}\n".to_owned();
     match situation.repository {
         Repository::Edit => {}
+        Repository::Past => return bury(world, &edit),
         Repository::Planted => {
             // Each of these names a file that an engine may attach by itworld.
             let outside = world.path("outside.txt");
@@ -34,6 +37,19 @@ pub(crate) fn fill(world: &World, path: &EnginePath, situation: &Situation) -> i
         }
     }
     world.write("repo/src/lib.rs", &edit)
+}
+
+/// Commits the change, moves its lines in three more commits, and leaves the work tree dirty.
+fn bury(world: &World, edit: &str) -> io::Result<()> {
+    world.write("repo/src/lib.rs", edit)?;
+    world.git(&["commit", "--quiet", "--all", "-m", "the reviewed one"])?;
+    for later in 1..=3 {
+        let lines = "// moved down\n".repeat(later);
+        world.write("repo/src/lib.rs", &format!("{lines}{edit}"))?;
+        world.git(&["commit", "--quiet", "--all", "-m", "a later one"])?;
+    }
+    world.write("repo/src/lib.rs", DIRTY)?;
+    world.write("repo/untracked.txt", DIRTY)
 }
 
 fn plant(world: &World, path: &EnginePath) -> io::Result<()> {

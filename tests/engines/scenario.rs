@@ -53,6 +53,9 @@ pub(crate) enum Credentials {
 /// The word by which planted text would be known on the wire.
 pub(crate) const PLANTED: &str = "PLANTED-INSTRUCTION";
 
+/// What only the work tree says where a commit is under review.
+pub(crate) const DIRTY: &str = "NOT-YET-COMMITTED";
+
 /// One row of the matrix.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
@@ -125,6 +128,8 @@ pub(crate) enum Repository {
     Planted,
     /// More than any engine takes in one prompt.
     Huge,
+    /// The edit as a commit with three more on top of it, and a dirty work tree.
+    Past,
 }
 
 /// What has to come of a row.

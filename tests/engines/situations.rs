@@ -143,6 +143,13 @@ pub(crate) const HOSTILE: Situation = Situation {
     ..asks("hostile-repository", &[Reply::Review])
 };
 
+/// A commit that is long past, read by the model in a copy of its tree.
+pub(crate) const PAST: Situation = Situation {
+    repository: Repository::Past,
+    args: &["--target", "commit:HEAD~3"],
+    ..asks("past-commit", &[Reply::Tools(Wish::Read)])
+};
+
 /// A change that is longer than any prompt may be.
 pub(crate) const HUGE: Situation = Situation {
     repository: Repository::Huge,

@@ -9,12 +9,14 @@ use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::Outcome;
+use crate::provider::{Provider, Script};
 use crate::repository;
 use crate::scenario::{EnginePath, Executable, Situation};
 
@@ -27,25 +29,31 @@ const WATCHED: [&str; 4] = ["repo", "home", "tmp", "runtime"];
 /// Programs that engines and diffwarden need beside the engine itself.
 const PROGRAMS: [&str; 4] = ["git", "node", "rg", "sh"];
 
-/// What lies in the watched folders: the contents of files and the targets of links.
-pub(crate) type View = BTreeMap<PathBuf, Vec<u8>>;
+/// What lies in the watched folders.
+pub(crate) type View = BTreeMap<PathBuf, Seen>;
+
+/// What a comparison looks at: the contents of a file or the target of a link, and when a file of the
+/// repository was last written.
+pub(crate) type Seen = (Vec<u8>, Option<SystemTime>);
 
 /// One row's world.
 pub(crate) struct World {
     top: TempDir,
-    engine: PathBuf,
+    engines: Vec<PathBuf>,
 }
 
 impl World {
     /// Builds the folders, the executables and the repository.
     pub(crate) fn new(
-        path: &EnginePath,
+        paths: &[&EnginePath],
         situation: &Situation,
         engines: &Path,
     ) -> io::Result<Self> {
         let top = tempfile::Builder::new().prefix("dw-bench-").tempdir()?;
-        let engine = engines.join(path.command).join("node_modules/.bin");
-        let world = Self { top, engine };
+        let mut world = Self {
+            top,
+            engines: Vec::new(),
+        };
         for folder in WATCHED.iter().chain(&["bin"]) {
             fs::create_dir(world.path(folder))?;
         }
@@ -56,10 +64,19 @@ impl World {
                 symlink(found, world.path("bin").join(program))?;
             }
         }
-        if situation.executable == Executable::Old {
-            world.write_script(&format!("bin/{}", path.command), path.old)?;
+        for path in paths {
+            match situation.executable {
+                Executable::Installed => {
+                    let folder = engines.join(path.command).join("node_modules/.bin");
+                    world.engines.push(folder);
+                }
+                Executable::Old => {
+                    world.write_script(&format!("bin/{}", path.command), path.old)?;
+                }
+                Executable::Missing => {}
+            }
         }
-        repository::fill(&world, path, situation)?;
+        repository::fill(&world, paths, situation)?;
         Ok(world)
     }
 
@@ -74,6 +91,13 @@ impl World {
     /// Returns the repository's folder.
     pub(crate) fn repo(&self) -> PathBuf {
         self.path("repo")
+    }
+
+    /// Starts a model service that reviews this repository.
+    pub(crate) fn provider(&self, path: &EnginePath, script: Script) -> io::Result<Provider> {
+        let repo = self.repo();
+        let repo = repo.to_str().expect("temporary folders are UTF-8");
+        Provider::start(script, repo, path.tools)
     }
 
     /// The file that nothing may create.
@@ -127,15 +151,25 @@ impl World {
         } else {
             Command::new(program)
         };
-        let engine = (situation.executable == Executable::Installed).then_some(&self.engine);
-        let folders: Vec<&Path> = engine.into_iter().map(PathBuf::as_path).collect();
-        self.clean(&mut command, &folders);
+        self.prepare(&mut command);
         command
-            .current_dir(self.repo())
             .args(["review", "--json"])
             .args(situation.args)
             .envs(variables);
         Ok(command)
+    }
+
+    /// Returns the program, to be run in the repository with nothing but what this world holds.
+    pub(crate) fn program(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_diffwarden"));
+        self.prepare(&mut command);
+        command
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        let folders: Vec<&Path> = self.engines.iter().map(PathBuf::as_path).collect();
+        self.clean(command, &folders);
+        command.current_dir(self.repo());
     }
 
     fn clean(&self, command: &mut Command, first: &[&Path]) {
@@ -280,15 +314,17 @@ fn collect(top: &Path, folder: &Path, view: &mut View) -> io::Result<()> {
         let name = path.strip_prefix(top).unwrap_or(&path).to_path_buf();
         let metadata = path.symlink_metadata()?;
         if metadata.is_dir() {
-            view.insert(name.join(""), Vec::new());
+            view.insert(name.join(""), (Vec::new(), None));
             collect(top, &path, view)?;
         } else if metadata.is_symlink() {
             let target = fs::read_link(&path)?;
-            view.insert(name, target.into_os_string().into_encoded_bytes());
+            view.insert(name, (target.into_os_string().into_encoded_bytes(), None));
         } else if metadata.is_file() {
-            view.insert(name, fs::read(&path)?);
+            let is_reviewed = name.starts_with("repo");
+            let written = is_reviewed.then(|| metadata.modified()).transpose()?;
+            view.insert(name, (fs::read(&path)?, written));
         } else {
-            view.insert(name, b"special".to_vec());
+            view.insert(name, (b"special".to_vec(), None));
         }
     }
     Ok(())

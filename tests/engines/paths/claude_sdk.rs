@@ -224,6 +224,20 @@ const ROWS: &[Row] = &[
             WireLacks(claude::OWN_INSTRUCTIONS),
         ]),
     ),
+    row(
+        given::PAST,
+        passes(&[
+            Findings(1),
+            ToolSaid("    2"),
+            Output("/snapshot/files", "1"),
+            Output("/trust/clean", "true"),
+            Output(
+                "/result/findings/0/code_location/line_range",
+                r#"{"start": 2, "end": 2}"#,
+            ),
+        ])
+        .reviews(2, 2),
+    ),
     // No limit of the prompt was met, so diffwarden's own holds.
     row(
         given::HUGE,

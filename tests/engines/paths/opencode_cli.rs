@@ -155,6 +155,20 @@ const ROWS: &[Row] = &[
         ]),
     ),
     row(
+        given::PAST,
+        passes(&[
+            Findings(1),
+            ToolSaid("    2"),
+            Output("/snapshot/files", "1"),
+            Output("/trust/clean", "true"),
+            Output(
+                "/result/findings/0/code_location/line_range",
+                r#"{"start": 2, "end": 2}"#,
+            ),
+        ])
+        .reviews(2, 2),
+    ),
+    row(
         given::HUGE,
         passes(&[
             Findings(1),

@@ -160,6 +160,7 @@ impl Shared {
     }
 
     fn answer(&self, stream: &mut TcpStream, request: &Request, reply: Reply) -> io::Result<()> {
+        let review = || script::review(&self.folder(request));
         let content = match reply {
             Reply::Status(status) => {
                 let body = request.dialect.error(status, request);
@@ -171,24 +172,24 @@ impl Shared {
             }
             Reply::Slow(time) => {
                 self.wait(stream, time);
-                self.structured(request, script::review(&self.repo))
+                self.structured(request, review())
             }
-            Reply::Review | Reply::Cut => self.structured(request, script::review(&self.repo)),
+            Reply::Review | Reply::Cut => self.structured(request, review()),
             Reply::WrongSchema => self.structured(request, json!({"verdict": "fine"})),
             Reply::Transcription => self.structured(
                 request,
-                json!({"fixable": true, "confidence": "high", "review": script::review(&self.repo)}),
+                json!({"fixable": true, "confidence": "high", "review": review()}),
             ),
             Reply::NotFixable => self.structured(
                 request,
                 json!({"fixable": false, "confidence": "high", "review": null}),
             ),
-            Reply::Text(form) => Content::Text(form.text(&script::review(&self.repo))),
+            Reply::Text(form) => Content::Text(form.text(&review())),
             Reply::Tools(wish) => {
-                let calls = (self.tools)(wish, &self.repo);
+                let calls = (self.tools)(wish, &self.folder(request));
                 match calls.into_iter().nth(request.tool_results().len()) {
                     Some(call) => Content::Call(call),
-                    None => self.structured(request, script::review(&self.repo)),
+                    None => self.structured(request, review()),
                 }
             }
         };
@@ -210,6 +211,11 @@ impl Shared {
             stream.flush()?;
         }
         Ok(())
+    }
+
+    /// Returns the folder that the model is told to look at.
+    fn folder(&self, request: &Request) -> String {
+        request.folder().unwrap_or_else(|| self.repo.clone())
     }
 
     fn structured(&self, request: &Request, value: Value) -> Content {

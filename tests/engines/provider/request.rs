@@ -64,6 +64,14 @@ impl Request {
         }
     }
 
+    /// Returns the folder in which the prompt says that the change can be looked at.
+    pub(super) fn folder(&self) -> Option<String> {
+        let text = self.body.to_string();
+        let (before, _) = text.split_once("' && git ")?;
+        let (_, folder) = before.rsplit_once("cd '")?;
+        Some(folder.to_owned())
+    }
+
     /// Returns the tool that takes a structured answer, if one is offered.
     pub(super) fn answer_tool(&self) -> Option<String> {
         let mut names = self.tools().into_iter();
