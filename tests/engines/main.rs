@@ -7,6 +7,7 @@
 
 mod check;
 mod harness;
+mod journeys;
 mod options;
 mod paths;
 mod provider;
@@ -24,10 +25,65 @@ use std::thread;
 use std::time::Duration;
 
 use crate::harness::Verdict;
+use crate::journeys::Journey;
 use crate::options::Options;
 use crate::scenario::{EnginePath, Row};
 
-type Chosen = (&'static EnginePath, &'static Row);
+/// One line of the table.
+#[derive(Clone, Copy)]
+enum Case {
+    /// One path in one situation.
+    Row(&'static EnginePath, &'static Row),
+    /// Several paths or commands.
+    Journey(&'static Journey),
+}
+
+impl Case {
+    fn all() -> impl Iterator<Item = Self> {
+        let rows = paths::ALL
+            .iter()
+            .flat_map(|path| path.rows.iter().map(move |row| Self::Row(path, row)));
+        rows.chain(journeys::ALL.iter().map(Self::Journey))
+    }
+
+    /// The path or the topic, and the name within it.
+    fn name(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Row(path, row) => (path.name, row.situation.name),
+            Self::Journey(journey) => (journey.topic, journey.name),
+        }
+    }
+
+    fn is_smoke(self) -> bool {
+        match self {
+            Self::Row(_, row) => row.is_smoke,
+            Self::Journey(journey) => journey.is_smoke,
+        }
+    }
+
+    /// The outcome that is expected.
+    fn expected(self) -> String {
+        match self {
+            Self::Row(_, row) => row.expected.outcome(),
+            Self::Journey(_) => "0".to_owned(),
+        }
+    }
+
+    /// Whether all engines it needs fulfil a condition.
+    fn needs(self, is_installed: impl Fn(&EnginePath) -> bool) -> bool {
+        match self {
+            Self::Row(path, _) => is_installed(path),
+            Self::Journey(journey) => journey.paths.iter().all(|path| is_installed(path)),
+        }
+    }
+
+    fn run(self, engines: &Path) -> io::Result<Verdict> {
+        match self {
+            Self::Row(path, row) => harness::run(path, row, engines),
+            Self::Journey(journey) => journeys::run(journey, engines),
+        }
+    }
+}
 
 fn main() -> io::Result<ExitCode> {
     let options = Options::parse(std::env::args().skip(1));
@@ -52,8 +108,8 @@ fn main() -> io::Result<ExitCode> {
             path.name, path.command
         )?;
     }
-    let (rows, rest): (Vec<Chosen>, Vec<Chosen>) =
-        rows.into_iter().partition(|(path, _)| is_installed(path));
+    let (rows, rest): (Vec<Case>, Vec<Case>) =
+        rows.into_iter().partition(|case| case.needs(is_installed));
     let asked = options.path.is_some() || options.scenario.is_some();
     if asked && rows.is_empty() {
         writeln!(
@@ -84,22 +140,20 @@ fn main() -> io::Result<ExitCode> {
     })
 }
 
-fn chosen(options: &Options) -> Vec<Chosen> {
-    let rows = paths::ALL
-        .iter()
-        .flat_map(|path| path.rows.iter().map(move |row| (*path, row)));
-    rows.filter(|(path, row)| options.choose(path.name, row.situation.name, row.is_smoke))
+fn chosen(options: &Options) -> Vec<Case> {
+    Case::all()
+        .filter(|case| {
+            let (path, name) = case.name();
+            options.choose(path, name, case.is_smoke())
+        })
         .collect()
 }
 
-fn list(rows: &[Chosen]) -> io::Result<ExitCode> {
+fn list(rows: &[Case]) -> io::Result<ExitCode> {
     let mut out = io::stdout();
-    for (path, row) in rows {
-        writeln!(
-            out,
-            "{}: test",
-            options::name(path.name, row.situation.name)
-        )?;
+    for case in rows {
+        let (path, name) = case.name();
+        writeln!(out, "{}: test", options::name(path, name))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -117,25 +171,24 @@ fn engines() -> PathBuf {
 }
 
 /// Runs rows, some at a time, and returns how many do not hold.
-fn run_all(rows: &[Chosen], engines: &Path, jobs: usize) -> io::Result<usize> {
+fn run_all(rows: &[Case], engines: &Path, jobs: usize) -> io::Result<usize> {
     let next = AtomicUsize::new(0);
     let failed = AtomicUsize::new(0);
     let error = Mutex::new(None);
     thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
-                while let Some((path, row)) = rows.get(next.fetch_add(1, Ordering::SeqCst)) {
-                    let verdict =
-                        harness::run(path, row, engines).unwrap_or_else(|error| Verdict {
-                            got: "nothing".to_owned(),
-                            took: Duration::ZERO,
-                            problems: vec![format!("the bench failed: {error}")],
-                            known: None,
-                        });
+                while let Some(case) = rows.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    let verdict = case.run(engines).unwrap_or_else(|error| Verdict {
+                        got: "nothing".to_owned(),
+                        took: Duration::ZERO,
+                        problems: vec![format!("the bench failed: {error}")],
+                        known: None,
+                    });
                     if !verdict.problems.is_empty() {
                         failed.fetch_add(1, Ordering::SeqCst);
                     }
-                    if let Err(problem) = tell(path, row, &verdict) {
+                    if let Err(problem) = tell(*case, &verdict) {
                         *error.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
                     }
                 }
@@ -153,12 +206,13 @@ fn head() -> io::Result<()> {
     write_row(columns.map(str::to_owned), &[])
 }
 
-fn tell(path: &EnginePath, row: &Row, verdict: &Verdict) -> io::Result<()> {
+fn tell(case: Case, verdict: &Verdict) -> io::Result<()> {
     let is_ok = verdict.problems.is_empty();
+    let (path, name) = case.name();
     let columns = [
-        path.name.to_owned(),
-        row.situation.name.to_owned(),
-        row.expected.outcome(),
+        path.to_owned(),
+        name.to_owned(),
+        case.expected(),
         verdict.got.clone(),
         format!("{:.1} s", verdict.took.as_secs_f64()),
         match (is_ok, verdict.known) {

@@ -161,7 +161,12 @@ impl World {
 
     /// Returns the program, to be run in the repository with nothing but what this world holds.
     pub(crate) fn program(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_diffwarden"));
+        self.tool(env!("CARGO_BIN_EXE_diffwarden"))
+    }
+
+    /// Returns an executable of this world, to be run like [`World::program`].
+    pub(crate) fn tool(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
         self.prepare(&mut command);
         command
     }

@@ -9,7 +9,7 @@ use crate::scenario::{EnginePath, Row, fails, passes, row};
 use crate::situations as given;
 
 /// The path.
-pub(super) const PATH: EnginePath = EnginePath {
+pub(crate) const PATH: EnginePath = EnginePath {
     name: "codex/app-server",
     engine: "codex",
     transport: "app-server",

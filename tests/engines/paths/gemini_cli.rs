@@ -9,7 +9,7 @@ use crate::scenario::{Check, EnginePath, Row, fails, passes, row};
 use crate::situations as given;
 
 /// The path.
-pub(super) const PATH: EnginePath = EnginePath {
+pub(crate) const PATH: EnginePath = EnginePath {
     name: "gemini/cli",
     engine: "gemini",
     transport: "cli",

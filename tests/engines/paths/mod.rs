@@ -1,16 +1,16 @@
 //! The paths of the bench, each with a table of its own.
 //!
-//! To add one, write a module with a `pub(super) const PATH: EnginePath` after the pattern of
+//! To add one, write a module with a `pub(crate) const PATH: EnginePath` after the pattern of
 //! `codex_cli.rs`, and name it in [`ALL`]; an engine that is new also needs its package in
 //! `package.json`. Expectations are what the documentation promises and never what happened to
 //! come out.
 
 mod claude;
-mod claude_cli;
-mod claude_sdk;
+pub(crate) mod claude_cli;
+pub(crate) mod claude_sdk;
 mod codex;
 mod codex_app_server;
-mod codex_cli;
+pub(crate) mod codex_cli;
 mod gemini;
 mod gemini_cli;
 mod opencode;
