@@ -46,7 +46,7 @@ pub(crate) fn problems(path: &EnginePath, row: &Row, outcome: &Outcome) -> Vec<S
         Repository::Planted => leak(outcome, PLANTED, "planted text"),
         Repository::Past => leak(outcome, &outcome.repo, "the checkout's path")
             .or_else(|| leak(outcome, DIRTY, "the work tree")),
-        Repository::Edit | Repository::Huge => None,
+        Repository::Edit | Repository::Huge | Repository::Bug => None,
     });
     // A review has nothing else to ask the service: no telemetry, no list of models.
     problems.extend(

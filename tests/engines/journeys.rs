@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::harness::Verdict;
+use crate::live;
 use crate::paths;
 use crate::provider::Provider;
 use crate::scenario::{Credentials, EnginePath, Situation};
@@ -51,6 +52,16 @@ pub(crate) const ALL: &[Journey] = &[
         leaves: &["home/.config/", "home/.codex/"],
         situation: given::SUCCESS,
         walk: from_nothing,
+    },
+    // The live reviews with the loopback provider in place of a real model.
+    Journey {
+        topic: "live",
+        name: "switches",
+        paths: &[&paths::codex_cli::PATH],
+        is_smoke: false,
+        leaves: &[],
+        situation: given::BUG,
+        walk: live_switches,
     },
 ];
 
@@ -102,6 +113,34 @@ pub(crate) fn run(journey: &Journey, engines: &Path) -> io::Result<Verdict> {
         problems,
         known: None,
     })
+}
+
+/// Live reviews are off unless both switches are on, and leave out what they are told to. One that
+/// is on finds the bug.
+fn live_switches(walk: &mut Walk<'_>) -> io::Result<()> {
+    let bench = std::env::current_exe()?;
+    let bench = bench.to_str().unwrap_or_default();
+    let disabled = "codex, claude/cli,claude/sdk, gemini,opencode";
+    for (on, said) in [("", "live: off"), ("0", "live: off"), ("1", "disabled")] {
+        let mut command = walk.world.tool(bench);
+        command.arg("--live").env("INTEGRATION_TEST_ON", on);
+        let output = command.env("INTEGRATION_DISABLE", disabled).output()?;
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let is_right = stdout.lines().all(|line| line.contains(said)) && !stdout.is_empty();
+        walk.must(output.status.success() && is_right, || {
+            format!("INTEGRATION_TEST_ON={on:?} printed {stdout}")
+        });
+    }
+    walk.must(walk.providers[0].requests().is_empty(), || {
+        "a model was asked".to_owned()
+    });
+    let mut command = walk.world.program();
+    command.envs(walk.variables.clone());
+    let path = &paths::codex_cli::PATH;
+    for problem in live::find_bug(path, walk.world, command)? {
+        walk.problem(&problem);
+    }
+    Ok(())
 }
 
 /// Two engines review in three focus lanes, and a program follows along.

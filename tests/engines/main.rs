@@ -8,6 +8,7 @@
 mod check;
 mod harness;
 mod journeys;
+mod live;
 mod options;
 mod paths;
 mod provider;
@@ -92,6 +93,9 @@ fn main() -> io::Result<ExitCode> {
         return list(&rows);
     }
     let engines = engines();
+    if options.is_live {
+        return live::run(&options, &engines);
+    }
     let is_installed = |path: &EnginePath| {
         let executable = engines.join(path.command).join("node_modules/.bin");
         executable.join(path.command).exists()

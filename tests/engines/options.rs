@@ -9,6 +9,8 @@ pub(crate) struct Options {
     pub(crate) is_list: bool,
     /// Whether every row is run, not only the few of a smoke test.
     pub(crate) is_all: bool,
+    /// Whether real models review, instead of the loopback provider.
+    pub(crate) is_live: bool,
     /// The only path that is run.
     pub(crate) path: Option<String>,
     /// The only row that is run.
@@ -47,6 +49,7 @@ impl Options {
                 "--list" => options.is_list = true,
                 "--smoke" => is_smoke = true,
                 "--all" => options.is_all = true,
+                "--live" => options.is_live = true,
                 "--path" => options.path = args.next(),
                 "--scenario" => options.scenario = args.next(),
                 "--jobs" => {

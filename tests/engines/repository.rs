@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::live;
 use crate::scenario::{DIRTY, EnginePath, PLANTED, Repository, Situation};
 use crate::world::World;
 
@@ -21,8 +22,9 @@ pub(crate) fn fill(world: &World, paths: &[&EnginePath], situation: &Situation) 
     match situation.repository {
         Repository::Edit => {}
         Repository::Past => return bury(world, &edit),
+        Repository::Bug => return plant_bug(world, paths),
         Repository::Planted => {
-            // Each of these names a file that an engine may attach by itworld.
+            // Each of these names a file that an engine may attach by itself.
             let outside = world.path("outside.txt");
             let outside = outside.display();
             edit.push_str(&format!("// see @/etc/hostname and @{outside}\n"));
@@ -50,6 +52,21 @@ fn bury(world: &World, edit: &str) -> io::Result<()> {
     }
     world.write("repo/src/lib.rs", DIRTY)?;
     world.write("repo/untracked.txt", DIRTY)
+}
+
+/// Makes a branch that turns a safe function into one that is off by one, and a project config that
+/// names a reviewer.
+fn plant_bug(world: &World, paths: &[&EnginePath]) -> io::Result<()> {
+    let function = |body| format!("pub fn last(values: &[u8]) -> Option<u8> {{\n    {body}\n}}\n");
+    world.write("repo/src/lib.rs", &function("values.last().copied()"))?;
+    for path in paths {
+        world.write("repo/diffwarden.config.json", &live::config(path))?;
+    }
+    world.git(&["add", "--all"])?;
+    world.git(&["commit", "--quiet", "-m", "Add last"])?;
+    world.git(&["switch", "--quiet", "--create", "shorter"])?;
+    world.write("repo/src/lib.rs", &function("Some(values[values.len()])"))?;
+    world.git(&["commit", "--quiet", "--all", "-m", "Make last shorter"])
 }
 
 fn plant(world: &World, path: &EnginePath) -> io::Result<()> {

@@ -128,6 +128,8 @@ pub(crate) enum Repository {
     Planted,
     /// More than any engine takes in one prompt.
     Huge,
+    /// A branch with a bug that no reviewer may overlook.
+    Bug,
     /// The edit as a commit with three more on top of it, and a dirty work tree.
     Past,
 }

@@ -143,6 +143,12 @@ pub(crate) const HOSTILE: Situation = Situation {
     ..asks("hostile-repository", &[Reply::Review])
 };
 
+/// A bug that a model has to find by itself.
+pub(crate) const BUG: Situation = Situation {
+    repository: Repository::Bug,
+    ..asks("planted-bug", &[Reply::Review])
+};
+
 /// A commit that is long past, read by the model in a copy of its tree.
 pub(crate) const PAST: Situation = Situation {
     repository: Repository::Past,
