@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::Bench;
 use crate::check;
 use crate::provider::Request;
 use crate::scenario::{EnginePath, Row, outcome};
@@ -59,21 +59,21 @@ impl Outcome {
     }
 }
 
-/// Runs a row with the engines that are installed in a folder.
+/// Runs a row.
 ///
 /// # Errors
 ///
 /// Fails when the world cannot be built, which says nothing about the engine.
-pub(crate) fn run(path: &EnginePath, row: &Row, engines: &Path) -> io::Result<Verdict> {
+pub(crate) fn run(path: &EnginePath, row: &Row, bench: &Bench) -> io::Result<Verdict> {
     let situation = &row.situation;
-    let world = World::new(&[path], situation, engines)?;
+    let world = World::new(&[path], situation, bench)?;
     let provider = world.provider(path, situation.script)?;
     let url = if situation.is_refused {
         world::unused_address()?
     } else {
         provider.url()
     };
-    let mut command = world.command(path, situation, &url)?;
+    let mut command = world.command(path, situation, &url, "--json")?;
     let before = world.look()?;
     let (stdout, stderr) = (world.path("stdout"), world.path("stderr"));
     command

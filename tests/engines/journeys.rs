@@ -1,12 +1,12 @@
 //! What several paths, or several commands after one another, have to do together.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::Bench;
 use crate::harness::Verdict;
 use crate::live;
 use crate::paths;
@@ -79,13 +79,13 @@ struct Said {
     stderr: String,
 }
 
-/// Walks a journey with the engines that are installed in a folder.
+/// Walks a journey.
 ///
 /// # Errors
 ///
 /// Fails when the world cannot be built, which says nothing about the engines.
-pub(crate) fn run(journey: &Journey, engines: &Path) -> io::Result<Verdict> {
-    let world = World::new(journey.paths, &journey.situation, engines)?;
+pub(crate) fn run(journey: &Journey, bench: &Bench) -> io::Result<Verdict> {
+    let world = World::new(journey.paths, &journey.situation, bench)?;
     let mut providers = Vec::new();
     let mut variables = Vec::new();
     for path in journey.paths {
@@ -118,11 +118,10 @@ pub(crate) fn run(journey: &Journey, engines: &Path) -> io::Result<Verdict> {
 /// Live reviews are off unless both switches are on, and leave out what they are told to. One that
 /// is on finds the bug.
 fn live_switches(walk: &mut Walk<'_>) -> io::Result<()> {
-    let bench = std::env::current_exe()?;
-    let bench = bench.to_str().unwrap_or_default();
+    let this = std::env::current_exe()?;
     let disabled = "codex, claude/cli,claude/sdk, gemini,opencode";
     for (on, said) in [("", "live: off"), ("0", "live: off"), ("1", "disabled")] {
-        let mut command = walk.world.tool(bench);
+        let mut command = walk.world.tool(&this);
         command.arg("--live").env("INTEGRATION_TEST_ON", on);
         let output = command.env("INTEGRATION_DISABLE", disabled).output()?;
         let stdout = String::from_utf8_lossy(&output.stdout);
@@ -283,7 +282,7 @@ impl Walk<'_> {
 
     /// Claude's key is a variable; Codex keeps one in its home.
     fn log_in_to_codex(&mut self) -> io::Result<()> {
-        let mut codex = self.world.tool("codex");
+        let mut codex = self.world.tool("codex".as_ref());
         codex
             .args(["login", "--with-api-key"])
             .stdin(Stdio::piped());

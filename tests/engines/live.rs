@@ -5,12 +5,12 @@
 //! types, and `INTEGRATION_TEST_ON=1`. `INTEGRATION_DISABLE` leaves out engines or paths.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::Bench;
 use crate::options::Options;
 use crate::paths;
 use crate::scenario::EnginePath;
@@ -28,7 +28,7 @@ const TIMEOUT: &str = "600";
 /// # Errors
 ///
 /// Fails when nothing can be printed or no repository can be made.
-pub(crate) fn run(options: &Options, engines: &Path) -> io::Result<ExitCode> {
+pub(crate) fn run(options: &Options, bench: &Bench) -> io::Result<ExitCode> {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let mut out = io::stdout();
     if variable("INTEGRATION_TEST_ON") != "1" {
@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options, engines: &Path) -> io::Result<ExitCode> {
             writeln!(out, "{:16} disabled", path.name)?;
             continue;
         }
-        let (problems, took) = ask(path, engines)?;
+        let (problems, took) = ask(path, bench)?;
         let took = took.as_secs_f64();
         let verdict = if problems.is_empty() { "ok" } else { "FAILED" };
         writeln!(out, "{:16} {took:>8.1} s {verdict}", path.name)?;
@@ -68,13 +68,12 @@ fn is_disabled(path: &EnginePath, list: &str) -> bool {
 }
 
 /// Has the user's own account review, with the user's own executable or else the bench's.
-fn ask(path: &EnginePath, engines: &Path) -> io::Result<(Vec<String>, Duration)> {
-    let world = World::new(&[path], &given::BUG, engines)?;
+fn ask(path: &EnginePath, bench: &Bench) -> io::Result<(Vec<String>, Duration)> {
+    let world = World::new(&[path], &given::BUG, bench)?;
     let own = std::env::var_os("PATH").unwrap_or_default();
-    let bench = engines.join(path.command).join("node_modules/.bin");
-    let search = std::env::split_paths(&own).chain([bench]);
+    let search = std::env::split_paths(&own).chain([bench.folder(path)]);
     let search = std::env::join_paths(search).map_err(io::Error::other)?;
-    let mut command = Command::new(env!("CARGO_BIN_EXE_diffwarden"));
+    let mut command = Command::new(&bench.program);
     command
         .env("PATH", search)
         .current_dir(world.repo())

@@ -10,11 +10,13 @@ mod harness;
 mod journeys;
 mod live;
 mod options;
+mod overhead;
 mod paths;
 mod provider;
 mod repository;
 mod scenario;
 mod situations;
+mod tap;
 mod world;
 
 use std::io::{self, Write as _};
@@ -78,42 +80,70 @@ impl Case {
         }
     }
 
-    fn run(self, engines: &Path) -> io::Result<Verdict> {
+    fn run(self, bench: &Bench) -> io::Result<Verdict> {
         match self {
-            Self::Row(path, row) => harness::run(path, row, engines),
-            Self::Journey(journey) => journeys::run(journey, engines),
+            Self::Row(path, row) => harness::run(path, row, bench),
+            Self::Journey(journey) => journeys::run(journey, bench),
         }
     }
 }
 
+/// What every row is run with.
+struct Bench {
+    /// The executable of diffwarden.
+    program: PathBuf,
+    /// The folder of the installed engines.
+    engines: PathBuf,
+}
+
+impl Bench {
+    /// Returns the folder in which npm links the engine of a path.
+    fn folder(&self, path: &EnginePath) -> PathBuf {
+        self.engines.join(path.command).join("node_modules/.bin")
+    }
+
+    /// Whether the engine of a path is installed.
+    fn has(&self, path: &EnginePath) -> bool {
+        self.folder(path).join(path.command).exists()
+    }
+}
+
 fn main() -> io::Result<ExitCode> {
-    let options = Options::parse(std::env::args().skip(1));
+    let mut args = std::env::args().skip(1).peekable();
+    if args.next_if(|arg| arg == "--tap").is_some() {
+        return tap::run(args);
+    }
+    let options = Options::parse(args);
     let rows = chosen(&options);
     if options.is_list {
         return list(&rows);
     }
-    let engines = engines();
-    if options.is_live {
-        return live::run(&options, &engines);
-    }
-    let is_installed = |path: &EnginePath| {
-        let executable = engines.join(path.command).join("node_modules/.bin");
-        executable.join(path.command).exists()
+    let built = env!("CARGO_BIN_EXE_diffwarden");
+    let bench = Bench {
+        program: Path::new(options.bin.as_deref().unwrap_or(built)).canonicalize()?,
+        engines: engines(),
     };
+    if options.is_live {
+        return live::run(&options, &bench);
+    }
     let mut out = io::stdout();
-    if !paths::ALL.iter().any(|path| is_installed(path)) {
+    if !paths::ALL.iter().any(|path| bench.has(path)) {
         writeln!(out, "engines: skipped: run tests/engines/install")?;
         return Ok(ExitCode::SUCCESS);
     }
-    for path in paths::ALL.iter().filter(|path| !is_installed(path)) {
+    if options.is_overhead {
+        return overhead::run(&options, &bench);
+    }
+    for path in paths::ALL.iter().filter(|path| !bench.has(path)) {
         writeln!(
             out,
             "{}: skipped: {} is not installed",
             path.name, path.command
         )?;
     }
-    let (rows, rest): (Vec<Case>, Vec<Case>) =
-        rows.into_iter().partition(|case| case.needs(is_installed));
+    let (rows, rest): (Vec<Case>, Vec<Case>) = rows
+        .into_iter()
+        .partition(|case| case.needs(|path| bench.has(path)));
     let asked = options.path.is_some() || options.scenario.is_some();
     if asked && rows.is_empty() {
         writeln!(
@@ -125,7 +155,7 @@ fn main() -> io::Result<ExitCode> {
     if !rows.is_empty() {
         head()?;
     }
-    let failed = run_all(&rows, &engines, options.jobs)?;
+    let failed = run_all(&rows, &bench, options.jobs)?;
     writeln!(
         out,
         "\nbench: {} rows hold, {failed} do not, {} skipped{}",
@@ -175,7 +205,7 @@ fn engines() -> PathBuf {
 }
 
 /// Runs rows, some at a time, and returns how many do not hold.
-fn run_all(rows: &[Case], engines: &Path, jobs: usize) -> io::Result<usize> {
+fn run_all(rows: &[Case], bench: &Bench, jobs: usize) -> io::Result<usize> {
     let next = AtomicUsize::new(0);
     let failed = AtomicUsize::new(0);
     let error = Mutex::new(None);
@@ -183,7 +213,7 @@ fn run_all(rows: &[Case], engines: &Path, jobs: usize) -> io::Result<usize> {
         for _ in 0..jobs {
             scope.spawn(|| {
                 while let Some(case) = rows.get(next.fetch_add(1, Ordering::SeqCst)) {
-                    let verdict = case.run(engines).unwrap_or_else(|error| Verdict {
+                    let verdict = case.run(bench).unwrap_or_else(|error| Verdict {
                         got: "nothing".to_owned(),
                         took: Duration::ZERO,
                         problems: vec![format!("the bench failed: {error}")],

@@ -11,6 +11,10 @@ pub(crate) struct Options {
     pub(crate) is_all: bool,
     /// Whether real models review, instead of the loopback provider.
     pub(crate) is_live: bool,
+    /// Whether diffwarden's own time is measured, instead of what comes of a row.
+    pub(crate) is_overhead: bool,
+    /// The executable of diffwarden, if it is another one than that of this build.
+    pub(crate) bin: Option<String>,
     /// The only path that is run.
     pub(crate) path: Option<String>,
     /// The only row that is run.
@@ -50,6 +54,8 @@ impl Options {
                 "--smoke" => is_smoke = true,
                 "--all" => options.is_all = true,
                 "--live" => options.is_live = true,
+                "--overhead" => options.is_overhead = true,
+                "--bin" => options.bin = args.next(),
                 "--path" => options.path = args.next(),
                 "--scenario" => options.scenario = args.next(),
                 "--jobs" => {

@@ -112,6 +112,8 @@ impl Situation {
 pub(crate) enum Executable {
     /// The installed engine, as npm links it.
     Installed,
+    /// The installed engine, with its times taken.
+    Tapped,
     /// None.
     Missing,
     /// One that is too old.

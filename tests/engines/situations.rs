@@ -168,6 +168,12 @@ pub(crate) const MISSING: Situation = Situation {
     ..asks("missing", &[Reply::Review])
 };
 
+/// A review that is measured.
+pub(crate) const TAPPED: Situation = Situation {
+    executable: Executable::Tapped,
+    ..SUCCESS
+};
+
 /// An executable that lacks options.
 pub(crate) const OLD: Situation = Situation {
     executable: Executable::Old,

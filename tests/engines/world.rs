@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::Bench;
 use crate::harness::Outcome;
 use crate::provider::{Provider, Script};
 use crate::repository;
@@ -40,6 +41,7 @@ pub(crate) type Seen = (Vec<u8>, Option<SystemTime>);
 pub(crate) struct World {
     top: TempDir,
     engines: Vec<PathBuf>,
+    program: PathBuf,
 }
 
 impl World {
@@ -47,12 +49,13 @@ impl World {
     pub(crate) fn new(
         paths: &[&EnginePath],
         situation: &Situation,
-        engines: &Path,
+        bench: &Bench,
     ) -> io::Result<Self> {
         let top = tempfile::Builder::new().prefix("dw-bench-").tempdir()?;
         let mut world = Self {
             top,
             engines: Vec::new(),
+            program: bench.program.clone(),
         };
         for folder in WATCHED.iter().chain(&["bin"]) {
             fs::create_dir(world.path(folder))?;
@@ -66,9 +69,10 @@ impl World {
         }
         for path in paths {
             match situation.executable {
-                Executable::Installed => {
-                    let folder = engines.join(path.command).join("node_modules/.bin");
-                    world.engines.push(folder);
+                Executable::Installed => world.engines.push(bench.folder(path)),
+                Executable::Tapped => {
+                    let engine = bench.folder(path).join(path.command);
+                    world.write_script(&format!("bin/{}", path.command), &world.tap(&engine)?)?;
                 }
                 Executable::Old => {
                     world.write_script(&format!("bin/{}", path.command), path.old)?;
@@ -120,6 +124,26 @@ impl World {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755))
     }
 
+    /// Returns a script that stands for an engine and takes its times.
+    fn tap(&self, engine: &Path) -> io::Result<String> {
+        let (this, times) = (std::env::current_exe()?, self.path("taps"));
+        fs::create_dir_all(&times)?;
+        let [this, times, engine] = [&this, &times, engine].map(|it| it.display());
+        Ok(format!(
+            "#!/bin/sh\nexec '{this}' --tap '{times}' '{engine}' \"$@\"\n"
+        ))
+    }
+
+    /// Returns the times of every call of a tapped engine.
+    pub(crate) fn taps(&self) -> io::Result<Vec<Value>> {
+        let files = fs::read_dir(self.path("taps"))?;
+        let read = |file: io::Result<fs::DirEntry>| {
+            let times = fs::read(file?.path())?;
+            Ok(serde_json::from_slice(&times)?)
+        };
+        files.map(read).collect()
+    }
+
     /// Runs git in the repository.
     pub(crate) fn git(&self, args: &[&str]) -> io::Result<()> {
         let mut git = Command::new("git");
@@ -138,22 +162,22 @@ impl World {
         path: &EnginePath,
         situation: &Situation,
         url: &str,
+        format: &str,
     ) -> io::Result<Command> {
         let variables = (path.configure)(&self.path("home"), url, situation.credentials);
         let config = reviewers(path, situation)?.to_string();
         self.write("home/.config/diffwarden/diffwarden.config.json", &config)?;
-        let program = env!("CARGO_BIN_EXE_diffwarden");
         let mut command = if situation.is_interrupted && cfg!(target_os = "linux") {
             // A bench in the background inherits an ignored SIGINT, which diffwarden would keep.
             let mut env = Command::new("env");
-            env.args(["--default-signal=HUP,INT,TERM", program]);
+            env.arg("--default-signal=HUP,INT,TERM").arg(&self.program);
             env
         } else {
-            Command::new(program)
+            Command::new(&self.program)
         };
         self.prepare(&mut command);
         command
-            .args(["review", "--json"])
+            .args(["review", format])
             .args(situation.args)
             .envs(variables);
         Ok(command)
@@ -161,11 +185,11 @@ impl World {
 
     /// Returns the program, to be run in the repository with nothing but what this world holds.
     pub(crate) fn program(&self) -> Command {
-        self.tool(env!("CARGO_BIN_EXE_diffwarden"))
+        self.tool(&self.program)
     }
 
     /// Returns an executable of this world, to be run like [`World::program`].
-    pub(crate) fn tool(&self, name: &str) -> Command {
+    pub(crate) fn tool(&self, name: &Path) -> Command {
         let mut command = Command::new(name);
         self.prepare(&mut command);
         command
