@@ -171,7 +171,7 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
         reviewers: crew.reviewers,
         integrity: scanned.integrity,
         doubts: crew.doubts,
-        warnings: crew.warnings,
+        degraded: crew.degraded,
         prompts: Arc::new(builder),
         source: resolved.source,
         tree,

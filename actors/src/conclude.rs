@@ -14,8 +14,8 @@ pub(crate) use self::lane::conclude_lane;
 pub(crate) use self::tree::tell_tree_changes;
 
 use crate::model::{
-    EngineName, ErrorCode, Failure, LaneArtifact, LaneStatus, Reason, ReviewArtifact, ReviewLane,
-    ReviewerId, RunArtifact, Trust, TrustReason,
+    Degraded, DegradedTopic, EngineName, ErrorCode, Failure, LaneArtifact, LaneStatus, Reason,
+    ReviewArtifact, ReviewLane, ReviewerId, RunArtifact, Trust, TrustReason,
 };
 use crate::plan::RunPlan;
 use crate::sink::{Interrupt, RunFailure, RunOutcome};
@@ -122,15 +122,19 @@ fn partial_artifact(
     timing_ms: u64,
 ) -> Option<RunArtifact> {
     let mut artifact = artifact(plan, lanes, timing_ms).ok()?;
-    add_doubt(&mut artifact, TrustReason::Interrupted);
+    let message = "the run was ended from outside before everybody had finished";
+    let entry = Degraded::warning(DegradedTopic::Time, message);
+    add_doubt(&mut artifact, TrustReason::Interrupted, entry);
     Some(artifact)
 }
 
-fn add_doubt(artifact: &mut RunArtifact, doubt: TrustReason) {
-    let trust = match artifact {
-        RunArtifact::Batch(batch) => &mut batch.trust,
-        RunArtifact::Review(review) => &mut review.trust,
+/// Adds what speaks against a finished artifact, and what it was.
+fn add_doubt(artifact: &mut RunArtifact, doubt: TrustReason, entry: Degraded) {
+    let (trust, degraded) = match artifact {
+        RunArtifact::Batch(batch) => (&mut batch.trust, &mut batch.degraded),
+        RunArtifact::Review(review) => (&mut review.trust, &mut review.degraded),
     };
+    degraded.push(entry);
     let known = std::mem::take(&mut trust.reasons);
     *trust = Trust::from_reasons(known.into_iter().chain([doubt]));
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::model::{
-    Coverage, EngineName, Failure, Finding, LineRange, Patch, RepoPath, ReviewLane, ReviewPlan,
-    ReviewTarget, ReviewerId, Transport, TrustReason,
+    Coverage, Degraded, DegradedTopic, EngineName, Failure, Finding, LineRange, Patch, RepoPath,
+    ReviewLane, ReviewPlan, ReviewTarget, ReviewerId, Snapshot, Transport, TrustReason,
 };
 use crate::prompt::{PromptBuilder, PromptShape};
 use crate::snapshot::PlannedSnapshot;
@@ -36,8 +36,9 @@ pub struct RunPlan {
     pub integrity: Vec<Finding>,
     /// What is known before the run to speak against trusting the result.
     pub doubts: Vec<TrustReason>,
-    /// Warnings from resolving the target.
-    pub warnings: Vec<String>,
+    /// What is known before the run to be left out or to count for less than it seems. The artifact
+    /// has their texts among its warnings as well.
+    pub degraded: Vec<Degraded>,
     /// How prompts are made.
     pub prompts: Arc<dyn PromptBuilder>,
     /// The reviewed revision's text.
@@ -53,6 +54,19 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
+    /// Returns what the artifact says about the frozen copy, once it is written.
+    pub(crate) fn snapshot_record(&self) -> Option<Snapshot> {
+        self.snapshot.as_ref().and_then(|it| it.record.clone())
+    }
+
+    /// Returns what is known of the whole run before it begins.
+    pub(crate) fn known_shortfalls(&self) -> impl Iterator<Item = Degraded> {
+        let is_empty = self.doubts.contains(&TrustReason::EmptyDiff);
+        let empty = is_empty
+            .then(|| Degraded::warning(DegradedTopic::DiffSource, "there was nothing to review"));
+        self.degraded.iter().cloned().chain(empty)
+    }
+
     /// Returns the folder that engines run in.
     pub(crate) fn work_root(&self) -> PathBuf {
         let snapshot = self.snapshot.as_ref().map(PlannedSnapshot::tree);

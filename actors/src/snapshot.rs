@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::conclude::interrupted;
 use crate::engine::CancelToken;
-use crate::model::{Failure, Snapshot};
+use crate::model::{Degraded, Failure, Snapshot};
 use crate::plan::RunPlan;
 use crate::process::crashed;
 use crate::reviewer::{LONGEST_TIMEOUT, out_of_time};
@@ -47,8 +47,8 @@ pub trait TreeWriter: Send + Sync {
 pub struct Written {
     /// What the artifact says about it.
     pub record: Snapshot,
-    /// What people should know about it, a sentence each.
-    pub warnings: Vec<String>,
+    /// What is not in it.
+    pub degraded: Option<Degraded>,
 }
 
 /// A snapshot that a run will have.
@@ -115,7 +115,7 @@ pub(crate) async fn freeze(
             let (private, written) = written
                 .unwrap_or_else(|error| Err(crashed(&error)))
                 .map_err(|failure| unbegun(plan, failure))?;
-            plan.warnings.extend(written.warnings);
+            plan.degraded.extend(written.degraded);
             if let Some(snapshot) = &mut plan.snapshot {
                 snapshot.record = Some(written.record);
             }

@@ -216,7 +216,7 @@ pub(crate) fn plan(reviewers: Vec<ReviewerPlan>) -> RunPlan {
         reviewers,
         integrity: Vec::new(),
         doubts: Vec::new(),
-        warnings: Vec::new(),
+        degraded: Vec::new(),
         prompts: Arc::new(Prompts),
         source: Arc::new(Sources),
         tree: None,

@@ -2,7 +2,9 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 
-use diffwarden_actors::model::{Failure, FilePatch, RepoPath, TrustReason};
+use diffwarden_actors::model::{
+    Degraded, DegradedTopic, Failure, FilePatch, RepoPath, TrustReason,
+};
 
 use super::encoded;
 use super::files::{Entry, Folder};
@@ -17,12 +19,18 @@ use super::work_tree::{Collected, Look, unreadable_tree};
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) files: Vec<FilePatch>,
-    pub(super) warnings: Vec<String>,
+    pub(super) degraded: Vec<Degraded>,
     pub(super) doubts: Vec<TrustReason>,
     /// Whether the change ends in the work tree.
     pub(super) is_of_work_tree: bool,
     /// How many of the files, from the end, git does not know.
     pub(super) untracked: usize,
+}
+
+/// Returns what to say of the repository's own filters, which git was kept from running.
+fn filters_off(warning: Option<String>) -> Vec<Degraded> {
+    let entry = warning.map(|it| Degraded::warning(DegradedTopic::DiffSource, it));
+    entry.into_iter().collect()
 }
 
 /// A look at the work tree that is under way.
@@ -64,7 +72,7 @@ impl Repository {
         let known = files.len();
         files.extend(added.map_err(|error| unreadable_tree(&self.root, &error))?);
         Ok(Draft {
-            warnings: warning.into_iter().collect(),
+            degraded: filters_off(warning),
             is_of_work_tree: true,
             untracked: files.len() - known,
             files,
@@ -129,7 +137,7 @@ impl Repository {
         }
         Ok(Draft {
             files,
-            warnings: warning.into_iter().collect(),
+            degraded: filters_off(warning),
             ..Draft::default()
         })
     }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use diffwarden_actors::model::{
-    Failure, FilePatch, Patch, RepoPath, ReviewTarget, TargetKind, TrustReason,
+    Degraded, DegradedTopic, Failure, FilePatch, Patch, RepoPath, ReviewTarget, TargetKind,
+    TrustReason,
 };
 use diffwarden_actors::source::SourceReader;
 
@@ -42,8 +43,8 @@ pub struct Resolved {
     pub target: ReviewTarget,
     /// What changed; empty for `custom:`.
     pub patch: Patch,
-    /// What people should know about the choice of the change, a sentence each.
-    pub warnings: Vec<String>,
+    /// What people should know about the choice of the change.
+    pub degraded: Vec<Degraded>,
     /// What the choice of the change speaks against a clean result.
     pub doubts: Vec<TrustReason>,
     /// The commit whose files the change starts from; `None` when it starts from nothing, and for
@@ -66,7 +67,7 @@ impl fmt::Debug for Resolved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolved")
             .field("target", &self.target)
-            .field("warnings", &self.warnings)
+            .field("degraded", &self.degraded)
             .field("doubts", &self.doubts)
             .finish_non_exhaustive()
     }
@@ -74,9 +75,9 @@ impl fmt::Debug for Resolved {
 
 impl Resolved {
     /// Takes back that the work tree is another than the reviewed one: engines do not see it.
-    pub fn forget_work_tree(doubts: &mut Vec<TrustReason>, warnings: &mut Vec<String>) {
+    pub fn forget_work_tree(doubts: &mut Vec<TrustReason>, degraded: &mut Vec<Degraded>) {
         doubts.retain(|doubt| *doubt != TrustReason::TreeDiffers);
-        warnings.retain(|warning| warning != ELSEWHERE);
+        degraded.retain(|it| it.message != ELSEWHERE);
     }
 }
 
@@ -146,12 +147,15 @@ impl Repository {
             target.changed_files = names(&draft.files);
             let dirty = self.dirty_paths(check, options)?;
             if !dirty.is_empty() {
-                draft.warnings.push(left_out(&dirty));
+                let message = left_out(&dirty);
+                let entry = Degraded::actionable(DegradedTopic::WorkTree, message);
+                draft.degraded.push(entry);
                 draft.doubts.push(TrustReason::TreeDiffers);
             }
             Arc::new(self.commit_source(&head))
         };
-        draft.warnings.extend(warning);
+        let newer = warning.map(|it| Degraded::actionable(DegradedTopic::DiffSource, it));
+        draft.degraded.extend(newer);
         target.base_ref = Some(branch.to_owned());
         target.base_sha = Some(base.clone());
         let messages = history.messages(&base, &head)?;
@@ -182,7 +186,8 @@ impl Repository {
         };
         if !is_there {
             draft.doubts.push(TrustReason::TreeDiffers);
-            draft.warnings.push(ELSEWHERE.to_owned());
+            let entry = Degraded::warning(DegradedTopic::WorkTree, ELSEWHERE);
+            draft.degraded.push(entry);
         }
         let command = match &parent {
             Some(parent) => format!("git diff {parent} {commit}"),
@@ -231,15 +236,18 @@ impl Repository {
         commit_messages: Vec<String>,
         source: Arc<dyn SourceReader>,
     ) -> Result<Resolved, Failure> {
-        draft.warnings.extend(submodule_warning(&draft.files));
-        draft.warnings.extend(unread::warning(&draft.files));
+        let submodules = submodule_warning(&draft.files);
+        let unread = unread::warning(&draft.files);
+        let unread = unread.map(|it| Degraded::actionable(DegradedTopic::DiffSource, it));
+        let submodules = submodules.map(|it| Degraded::info(DegradedTopic::DiffSource, it));
+        draft.degraded.extend(submodules.into_iter().chain(unread));
         Ok(Resolved {
             target,
             patch: Patch { files: draft.files },
             untracked: draft.untracked,
             has_work_tree: draft.is_of_work_tree,
             before,
-            warnings: draft.warnings,
+            degraded: draft.degraded,
             doubts: draft.doubts,
             branch: self.history()?.branch()?,
             commit_messages,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use diffwarden_actors::engine::Engine;
-use diffwarden_actors::model::{EngineName, Failure, Patch, TrustReason};
+use diffwarden_actors::model::{Degraded, DegradedTopic, EngineName, Failure, Patch, TrustReason};
 use diffwarden_actors::plan::ReviewerPlan;
 use diffwarden_actors::snapshot::PlannedSnapshot;
 
@@ -38,7 +38,7 @@ pub(super) struct Recruiting<'a> {
 /// Who reviews, and what has to be said about the run for it.
 pub(super) struct Crew {
     pub(super) reviewers: Vec<ReviewerPlan>,
-    pub(super) warnings: Vec<String>,
+    pub(super) degraded: Vec<Degraded>,
     pub(super) doubts: Vec<TrustReason>,
 }
 
@@ -48,7 +48,7 @@ impl Crew {
     pub(super) fn look_at(&mut self, frozen: Option<PlannedSnapshot>) -> Option<PlannedSnapshot> {
         let mut reviewers = self.reviewers.iter();
         let snapshot = frozen.filter(|_| reviewers.any(|it| is_engine(it.engine_name)))?;
-        Resolved::forget_work_tree(&mut self.doubts, &mut self.warnings);
+        Resolved::forget_work_tree(&mut self.doubts, &mut self.degraded);
         Some(snapshot)
     }
 }
@@ -65,11 +65,13 @@ impl Recruiting<'_> {
         } = self;
         let mut crew = Crew {
             reviewers: Vec::new(),
-            warnings: resolved.warnings.clone(),
+            degraded: resolved.degraded.clone(),
             doubts: resolved.doubts.clone(),
         };
-        crew.warnings.extend(self.scanned.warning.clone());
-        crew.warnings.extend(pruning.notes.iter().cloned());
+        crew.degraded.extend(self.scanned.degraded.clone());
+        let notes = pruning.notes.iter();
+        let notes = notes.map(|note| Degraded::warning(DegradedTopic::Pruning, note));
+        crew.degraded.extend(notes);
         if resolved.target.is_diff_backed() && patch.is_empty() {
             crew.doubts.push(TrustReason::EmptyDiff);
             return Ok(crew);
@@ -80,24 +82,26 @@ impl Recruiting<'_> {
             allow: Arc::clone(&self.scanned.allow),
         };
         crew.reviewers = plan_reviewers(selected, self.host, &context)?;
-        crew.warnings.extend(nobody_looks(selected));
+        crew.degraded.extend(nobody_looks(selected));
         if pruning.is_total() {
             crew.doubts.push(TrustReason::AllPruned);
-            crew.warnings.push(NOTHING_TO_SEND.to_owned());
+            let entry = Degraded::actionable(DegradedTopic::Pruning, NOTHING_TO_SEND);
+            crew.degraded.push(entry);
             crew.reviewers
                 .retain(|reviewer| reviewer.prompt.reads_patch);
         }
         let verdict = refuse::refuse(&mut crew.reviewers, self)?;
-        crew.warnings.extend(verdict.warnings);
+        crew.degraded.extend(verdict.degraded);
         crew.doubts.extend(verdict.doubts);
         Ok(crew)
     }
 }
 
 /// Warns of a run in which only the fixture answers.
-fn nobody_looks(selected: &[ReviewerSettings]) -> Option<String> {
+fn nobody_looks(selected: &[ReviewerSettings]) -> Option<Degraded> {
     let only_fake = selected.iter().all(|it| it.engine == EngineName::Fake);
-    only_fake.then(|| "only the fake reviewer ran: nobody looked at the change".to_owned())
+    let message = "only the fake reviewer ran: nobody looked at the change";
+    only_fake.then(|| Degraded::warning(DegradedTopic::Answers, message))
 }
 
 /// Returns the reviewers as a run would have them, for looking at them alone.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use diffwarden_actors::model::{Failure, Patch, TrustReason};
+use diffwarden_actors::model::{Degraded, DegradedTopic, Failure, Patch, TrustReason};
 use diffwarden_actors::plan::ReviewerPlan;
 
 use super::crew::Recruiting;
@@ -17,7 +17,7 @@ const NAMED: usize = 5;
 /// What has to be said about a run's input.
 #[derive(Default)]
 pub(super) struct Verdict {
-    pub(super) warnings: Vec<String>,
+    pub(super) degraded: Vec<Degraded>,
     pub(super) doubts: Vec<TrustReason>,
 }
 
@@ -45,13 +45,12 @@ pub(super) fn refuse(
     let is_frozen = recruiting.is_frozen;
     if !own.is_empty() && !is_frozen {
         verdict.doubts.push(TrustReason::UnsafeInput);
-        verdict.warnings.push(format!(
-            "of your own untracked files, {}",
-            refuse::list(&own)
-        ));
+        let message = format!("of your own untracked files, {}", refuse::list(&own));
+        let entry = Degraded::actionable(DegradedTopic::UnsafeInput, message);
+        verdict.degraded.push(entry);
     }
     if !is_frozen {
-        verdict.warnings.extend(old_links(repository, patch));
+        verdict.degraded.extend(old_links(repository, patch));
     }
     for reviewer in reviewers.iter_mut().filter(|reviewer| is_engine(reviewer)) {
         let names = capabilities::find(reviewer.engine_name, reviewer.transport)
@@ -65,14 +64,16 @@ pub(super) fn refuse(
             hazards.extend(refuse::unsafe_instructions(patch, names));
         }
         verdict
-            .warnings
+            .degraded
             .extend(old_instructions(reviewer, names, patch, resolved));
         if hazards.is_empty() {
             continue;
         }
         verdict.doubts.push(TrustReason::UnsafeInput);
         if recruiting.allow_unsafe_input {
-            verdict.warnings.push(allowed(reviewer, &hazards));
+            let message = allowed(reviewer, &hazards);
+            let entry = Degraded::warning(DegradedTopic::UnsafeInput, message);
+            verdict.degraded.push(entry);
         } else {
             reviewer.engine = Arc::new(Refused(refuse::refusal(&hazards)));
         }
@@ -93,7 +94,7 @@ fn allowed(reviewer: &ReviewerPlan, hazards: &[Hazard]) -> String {
 }
 
 /// Warns of links that were there before and that lead where an engine should not follow.
-fn old_links(repository: &Repository, patch: &Patch) -> Option<String> {
+fn old_links(repository: &Repository, patch: &Patch) -> Option<Degraded> {
     let links = repository.tracked_links();
     let read_link = |path: &_| {
         links
@@ -116,10 +117,11 @@ fn old_links(repository: &Repository, patch: &Patch) -> Option<String> {
     } else {
         String::new()
     };
-    Some(format!(
+    let message = format!(
         "the repository holds symbolic links that leave it or lead into .git, which this change does not touch: {}{more}",
         names.join(", ")
-    ))
+    );
+    Some(Degraded::info(DegradedTopic::UnsafeInput, message))
 }
 
 /// Warns of files that a reviewer takes orders from and that were there before.
@@ -128,14 +130,15 @@ fn old_instructions(
     names: &[&str],
     patch: &Patch,
     resolved: &Resolved,
-) -> Option<String> {
+) -> Option<Degraded> {
     let old = refuse::old_instructions(patch, names, resolved.source.as_ref());
     (!old.is_empty()).then(|| {
         let names: Vec<String> = old.iter().map(ToString::to_string).collect();
-        format!(
+        let message = format!(
             "reviewer {} also follows {} of the repository, which this change does not touch",
             reviewer.id.0,
             names.join(", ")
-        )
+        );
+        Degraded::info(DegradedTopic::UnsafeInput, message)
     })
 }

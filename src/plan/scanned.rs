@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use diffwarden_actors::engine::CancelToken;
-use diffwarden_actors::model::{EngineName, Finding};
+use diffwarden_actors::model::{Degraded, DegradedTopic, EngineName, Finding};
 
 use crate::engines::settings::ReviewerSettings;
 use crate::git::{Repository, Resolved};
@@ -20,7 +20,7 @@ pub(super) struct Scanned {
     /// Which credentials the repository allowed before the change.
     pub(super) allow: Arc<Allowlist>,
     /// What people should know of that list.
-    pub(super) warning: Option<String>,
+    pub(super) degraded: Option<Degraded>,
 }
 
 impl Scanned {
@@ -30,7 +30,7 @@ impl Scanned {
         resolved: &Resolved,
         selected: &[ReviewerSettings],
     ) -> Self {
-        let (allow, warning) = read_allowlist(repository, resolved);
+        let (allow, degraded) = read_allowlist(repository, resolved);
         Self {
             integrity: scan_unless_surface_does(selected, resolved, &allow),
             masking: mask::mask(&MaskInput {
@@ -40,7 +40,7 @@ impl Scanned {
                 allow: &allow,
             }),
             allow: Arc::new(allow),
-            warning,
+            degraded,
         }
     }
 }
@@ -50,7 +50,7 @@ const ALLOWLIST: &str = ".gitleaks.toml";
 
 /// Reads the repository's allowlist from the side before the change, which the change cannot write.
 /// One that cannot be read allows nothing and is warned of.
-fn read_allowlist(repository: &Repository, resolved: &Resolved) -> (Allowlist, Option<String>) {
+fn read_allowlist(repository: &Repository, resolved: &Resolved) -> (Allowlist, Option<Degraded>) {
     let Some(bytes) = repository.before(resolved).read(&ALLOWLIST.into()) else {
         return (Allowlist::default(), None);
     };
@@ -62,7 +62,8 @@ fn read_allowlist(repository: &Repository, resolved: &Resolved) -> (Allowlist, O
                 "the allowlists of {ALLOWLIST} before the change cannot be read, so every \
                  credential is reported; check its TOML and its patterns"
             );
-            (Allowlist::default(), Some(warning))
+            let entry = Degraded::actionable(DegradedTopic::Scans, warning);
+            (Allowlist::default(), Some(entry))
         }
     }
 }

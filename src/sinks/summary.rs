@@ -3,9 +3,9 @@
 
 use diffwarden_actors::answer::INTEGRITY_ID;
 use diffwarden_actors::model::{
-    Coverage, EngineName, FailedReviewer, MergedResult, ReviewArtifact, ReviewTarget,
-    ReviewValidation, ReviewerEntry, ReviewerError, ReviewerId, RunArtifact, Sent, Trust,
-    TrustReason, Verdict,
+    Coverage, Degraded, DegradedKind, DegradedTopic, EngineName, FailedReviewer, MergedResult,
+    ReviewArtifact, ReviewTarget, ReviewValidation, ReviewerEntry, ReviewerError, ReviewerId,
+    RunArtifact, Sent, Trust, TrustReason, Verdict,
 };
 use serde::Serialize;
 
@@ -59,6 +59,7 @@ struct Whole<'a> {
     result: &'a MergedResult,
     validation: &'a ReviewValidation,
     warnings: &'a [String],
+    degraded: &'a [Degraded],
     trust: &'a Trust,
     coverage: &'a Coverage,
 }
@@ -121,7 +122,7 @@ impl Summary {
             is_clean: whole.trust.clean,
             trust: trust_text(whole.trust),
             is_fixture: false,
-            warnings: lines_of(whole.warnings, foreign),
+            warnings: warnings(whole, foreign),
             failures: Vec::new(),
             coverage: coverage_lines(whole.coverage, foreign),
             findings: finding_views(result, whole.validation, foreign),
@@ -132,6 +133,19 @@ impl Summary {
     }
 }
 
+/// Returns the warnings, and after them what the result fell short of beyond that. What was not sent
+/// is told file by file elsewhere.
+fn warnings(whole: &Whole<'_>, foreign: Foreign<'_>) -> Vec<String> {
+    let is_new = |it: &&Degraded| {
+        it.kind != DegradedKind::Info
+            && !matches!(it.topic, DegradedTopic::Clipping | DegradedTopic::Masking)
+            && !whole.warnings.contains(&it.message)
+    };
+    let new = whole.degraded.iter().filter(is_new).map(|it| &it.message);
+    let texts = whole.warnings.iter().chain(new);
+    texts.map(|text| foreign.line(text)).collect()
+}
+
 impl<'a> Whole<'a> {
     fn of(artifact: &'a RunArtifact) -> Self {
         match artifact {
@@ -140,6 +154,7 @@ impl<'a> Whole<'a> {
                 result: &review.result,
                 validation: &review.validation,
                 warnings: &review.warnings,
+                degraded: &review.degraded,
                 trust: &review.trust,
                 coverage: &review.coverage,
             },
@@ -148,6 +163,7 @@ impl<'a> Whole<'a> {
                 result: &batch.result,
                 validation: &batch.validation,
                 warnings: &batch.warnings,
+                degraded: &batch.degraded,
                 trust: &batch.trust,
                 coverage: &batch.coverage,
             },
@@ -271,10 +287,6 @@ fn coverage_lines(coverage: &Coverage, foreign: Foreign<'_>) -> Vec<String> {
             }
         })
         .collect()
-}
-
-fn lines_of(texts: &[String], foreign: Foreign<'_>) -> Vec<String> {
-    texts.iter().map(|text| foreign.line(text)).collect()
 }
 
 /// Joins names by commas; `none` when there are none.

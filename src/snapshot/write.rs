@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use diffwarden_actors::engine::CancelToken;
-use diffwarden_actors::model::{ErrorCode, Failure, Reason, RepoPath, Snapshot};
+use diffwarden_actors::model::{
+    Degraded, DegradedTopic, ErrorCode, Failure, Reason, RepoPath, Snapshot,
+};
 use diffwarden_actors::snapshot::{TreeWriter, Written};
 
 use super::judge::{Judged, LeftOut, Why};
@@ -99,7 +101,7 @@ impl TreeWriter for Writer {
         };
         Ok(Written {
             record,
-            warnings: warning(&left_out).into_iter().collect(),
+            degraded: told(&left_out),
         })
     }
 }
@@ -294,7 +296,7 @@ fn unfinished() -> Failure {
 }
 
 /// Tells what is missing from the snapshot.
-fn warning(left_out: &LeftOut) -> Option<String> {
+fn told(left_out: &LeftOut) -> Option<Degraded> {
     if left_out.is_empty() {
         return None;
     }
@@ -306,10 +308,11 @@ fn warning(left_out: &LeftOut) -> Option<String> {
     if left_out.len() > NAMED {
         named.push(format!("and {} more", left_out.len() - NAMED));
     }
-    Some(format!(
+    let message = format!(
         "reviewers do not see these paths, which were left out of the snapshot of the reviewed tree: {}",
         named.join(", ")
-    ))
+    );
+    Some(Degraded::warning(DegradedTopic::Snapshot, message))
 }
 
 #[cfg(test)]

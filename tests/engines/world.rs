@@ -170,7 +170,8 @@ impl World {
         let mut command = if situation.is_interrupted && cfg!(target_os = "linux") {
             // A bench in the background inherits an ignored SIGINT, which diffwarden would keep.
             let mut env = Command::new("env");
-            env.arg("--default-signal=HUP,INT,TERM").arg(&self.program);
+            env.arg("--default-signal=HUP,INT,QUIT,TERM")
+                .arg(&self.program);
             env
         } else {
             Command::new(&self.program)

@@ -194,7 +194,7 @@ fn no_setting_matters_to_a_branch_or_to_a_dirty_tree() {
             assert_eq!(show(&resolved.patch), PLAIN, "{settings:?}");
             assert_eq!(resolved.doubts, [TrustReason::TreeDiffers], "{settings:?}");
             assert_eq!(resolved.commit_messages, ["edit \u{e9}\n"], "{settings:?}");
-            let left_out = &resolved.warnings[0];
+            let left_out = &resolved.degraded[0].message;
             let names = target == "base:main";
             assert!(
                 !names || left_out.contains(": notes.txt, dir/new;"),
@@ -324,9 +324,9 @@ fn nothing_that_the_repository_names_is_run() {
     let resolved = repo.resolve("uncommitted");
     assert_eq!(headers(&resolved.patch), ["M notes.txt", "M src/math.js"]);
     assert!(
-        resolved.warnings[0].contains("evil, two.parts"),
+        resolved.degraded[0].message.contains("evil, two.parts"),
         "{:?}",
-        resolved.warnings
+        resolved.degraded
     );
     assert_eq!(
         headers(&repo.resolve("commit:HEAD~1").patch),

@@ -306,9 +306,9 @@ fn of_a_submodule_only_the_pointer_is_shown_and_said_to_be() {
     assert_eq!(resolved.patch.files[0].counts(), (1, 1));
     assert!(resolved.patch.files[0].is_submodule());
     assert!(
-        resolved.warnings[0].contains("vendor/sub"),
+        resolved.degraded[0].message.contains("vendor/sub"),
         "{:?}",
-        resolved.warnings
+        resolved.degraded
     );
 }
 

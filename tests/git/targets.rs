@@ -42,7 +42,7 @@ fn uncommitted_has_the_head_and_the_plain_command() {
         assert_eq!(target.changed_files, ["src/math.js"]);
         assert_eq!(resolved.branch.as_deref(), Some("main"));
         assert!(resolved.commit_messages.is_empty());
-        assert!(resolved.doubts.is_empty() && resolved.warnings.is_empty());
+        assert!(resolved.doubts.is_empty() && resolved.degraded.is_empty());
         assert_eq!(
             resolved.source.line(&"src/math.js".into(), 1),
             Some(b"add".to_vec())
@@ -75,7 +75,7 @@ fn base_is_head_against_the_merge_base() {
             ]
         );
         assert_eq!(resolved.commit_messages, ["drop the zero check\n"]);
-        assert!(resolved.doubts.is_empty() && resolved.warnings.is_empty());
+        assert!(resolved.doubts.is_empty() && resolved.degraded.is_empty());
         assert_eq!(resolved.branch.as_deref(), Some("feature"));
     }
     assert!(repo.resolve("base:HEAD").patch.is_empty());
@@ -91,7 +91,7 @@ fn a_dirty_tree_is_left_out_and_named_or_taken_in() {
         let resolved = repo.try_by(reader, "base:main").unwrap();
         assert_eq!(resolved.target.changed_files, ["src/math.js"]);
         assert_eq!(resolved.doubts, [TrustReason::TreeDiffers]);
-        let warning = &resolved.warnings[0];
+        let warning = &resolved.degraded[0].message;
         assert!(warning.starts_with("2 changed files"), "{warning}");
         assert!(
             warning.contains("notes.txt") && warning.contains("new.txt"),
@@ -173,7 +173,7 @@ fn a_stale_counterpart_is_named() {
     let repo = diverged();
     repo.git(&["update-ref", "refs/remotes/origin/main", "feature~1"]);
     assert!(
-        repo.resolve("base:main").warnings.is_empty(),
+        repo.resolve("base:main").degraded.is_empty(),
         "the merge-base is the same"
     );
     // Somebody else's commit came in from origin/main, which the local main does not have.
@@ -187,9 +187,9 @@ fn a_stale_counterpart_is_named() {
         ("base:origin/main", "that of `origin/main` is newer"),
     ] {
         for reader in READERS {
-            let warnings = repo.try_by(reader, target).unwrap().warnings;
+            let warnings = repo.try_by(reader, target).unwrap().degraded;
             assert_eq!(warnings.len(), 1, "{target}: {warnings:?}");
-            assert!(warnings[0].contains(newer), "{warnings:?}");
+            assert!(warnings[0].message.contains(newer), "{warnings:?}");
         }
     }
 }

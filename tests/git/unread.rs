@@ -24,10 +24,8 @@ fn reasons(resolved: &Resolved) -> Vec<(String, String)> {
 }
 
 fn is_warned_of(resolved: &Resolved, path: &str) -> bool {
-    let warnings = resolved.warnings.iter();
-    warnings
-        .into_iter()
-        .any(|it| it.contains("not reviewed: ") && it.contains(path))
+    let mut told = resolved.degraded.iter().map(|it| &it.message);
+    told.any(|it| it.contains("not reviewed: ") && it.contains(path))
 }
 
 fn close(path: &Path) {

@@ -387,9 +387,9 @@ pub(crate) fn terminal_frames(frames: &[Value]) -> Vec<&Value> {
 }
 
 /// Undoes what a test run that was put into the background inherits: shells start such programs
-/// with SIGINT ignored, `nohup` with SIGHUP ignored, and diffwarden leaves an ignored signal alone.
+/// with SIGINT and SIGQUIT ignored, `nohup` with SIGHUP ignored, and diffwarden leaves an ignored signal alone.
 pub(crate) fn with_default_signals(command: Command) -> Command {
-    const SIGNALS: [Signal; 3] = [Signal::HUP, Signal::INT, Signal::TERM];
+    const SIGNALS: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
         .lines()
@@ -402,7 +402,7 @@ pub(crate) fn with_default_signals(command: Command) -> Command {
     }
     let mut wrapped = Command::new("env");
     wrapped
-        .arg("--default-signal=HUP,INT,TERM")
+        .arg("--default-signal=HUP,INT,QUIT,TERM")
         .arg(command.get_program())
         .args(command.get_args())
         .env_clear()

@@ -12,6 +12,7 @@
 mod batch;
 mod cluster;
 mod conclude;
+mod degraded;
 mod extract;
 mod fingerprint;
 mod json;
@@ -36,6 +37,7 @@ mod samples;
 pub use batch::{LaneReview, conclude_batch};
 pub use cluster::find_clusters;
 pub use conclude::{Conclusion, Ground, conclude};
+pub use degraded::{failure as degraded_by_failure, shortfalls, unsent};
 pub use extract::{Extracted, extract};
 pub use fingerprint::name_findings;
 pub use json::{JsonError, parse_json};

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::locate::Located;
 use super::merge::MergedFinding;
 use crate::model::{
-    Body, Change, CodeLocation, FilePatch, Finding, Hunk, Line, LineKind, LineRange, Priority,
-    RepoPath, ReviewResult, ReviewerId, Score,
+    Body, Change, CodeLocation, Coverage, CoverageFile, EngineName, ErrorCode, FailedReviewer,
+    Failure, FilePatch, Finding, Hunk, Line, LineKind, LineRange, ParseMode, Priority, RepoPath,
+    ReviewResult, ReviewValidation, ReviewerEntry, ReviewerId, ReviewerIdentity, ReviewerStatus,
+    Score, Sent, SuccessfulReviewer,
 };
 
 /// A fitting answer with one finding.
@@ -123,4 +125,93 @@ pub(super) fn merged(findings: &[(&str, Finding)]) -> Vec<MergedFinding> {
         },
     };
     findings.iter().map(one).collect()
+}
+
+/// Who a reviewer is.
+fn identity(id: &str, engine: EngineName, status: ReviewerStatus) -> ReviewerIdentity {
+    ReviewerIdentity {
+        id: ReviewerId(id.to_owned()),
+        engine,
+        status,
+        transport: None,
+        profile: None,
+        provider: None,
+        model: None,
+        effort: None,
+    }
+}
+
+/// The entry of a reviewer that answered with this explanation.
+pub(super) fn answered(id: &str, engine: EngineName, mode: ParseMode, text: &str) -> ReviewerEntry {
+    success(
+        id,
+        engine,
+        mode,
+        result("patch is correct", text, 0.5, vec![]),
+    )
+}
+
+/// The entry of a reviewer that answered.
+pub(super) fn success(
+    id: &str,
+    engine: EngineName,
+    mode: ParseMode,
+    r: ReviewResult,
+) -> ReviewerEntry {
+    ReviewerEntry::Success(Box::new(SuccessfulReviewer {
+        identity: identity(id, engine, ReviewerStatus::Success),
+        result: r,
+        validation: ReviewValidation {
+            parse_mode: mode,
+            valid_schema: mode != ParseMode::FallbackText,
+            findings_overlap_diff: true,
+            valid_locations: true,
+            invalid_locations: Vec::new(),
+            missing_title_prefix: Vec::new(),
+            title_priority_differs: Vec::new(),
+        },
+        timing_ms: None,
+        raw_text: None,
+        preflight: None,
+        adapter_metadata: None,
+        usage: None,
+        sent: None,
+    }))
+}
+
+/// The entry of a reviewer that read everything and found nothing.
+pub(super) fn good(id: &str) -> ReviewerEntry {
+    answered(
+        id,
+        EngineName::Codex,
+        ParseMode::ToolOutput,
+        "Looked at it.",
+    )
+}
+
+/// The entry of a reviewer that was too slow.
+pub(super) fn failed() -> ReviewerEntry {
+    let failure = Failure::new(ErrorCode::Timeout, "too slow");
+    ReviewerEntry::Failed(Box::new(FailedReviewer {
+        identity: identity("b", EngineName::Claude, ReviewerStatus::Failed),
+        preflight: None,
+        error: failure.to_error(None),
+        timing_ms: None,
+    }))
+}
+
+/// A coverage of these files.
+pub(super) fn coverage(files: &[(&str, Sent)]) -> Coverage {
+    let file = |&(path, sent): &(&str, Sent)| CoverageFile {
+        path: path.to_owned(),
+        sent,
+        added: 1,
+        removed: 0,
+        reason: (sent != Sent::Whole).then(|| format!("{sent:?}")),
+    };
+    Coverage {
+        files: files.iter().map(file).collect(),
+        patch_bytes: 10,
+        patch_sha256: "00".to_owned(),
+    }
 }

@@ -67,7 +67,8 @@ fn by_path(files: &[CoverageFile]) -> HashMap<&str, usize> {
     indexed.map(|(at, file)| (file.path.as_str(), at)).collect()
 }
 
-fn entry_reasons(entry: &ReviewerEntry) -> Vec<TrustReason> {
+/// Returns what speaks against one reviewer.
+pub(super) fn entry_reasons(entry: &ReviewerEntry) -> Vec<TrustReason> {
     let entry = match entry {
         ReviewerEntry::Failed(entry) => {
             let cut_short = match entry.error.reason {

@@ -3,8 +3,8 @@
 use super::{Cause, LaneOutcome, join_failures};
 use crate::answer::{self, Ground, LaneReview, LocalDisk, Locator};
 use crate::model::{
-    ARTIFACT_SCHEMA_VERSION, BatchKind, ErrorCode, Failure, ReviewBatchArtifact, ReviewLane,
-    ReviewPlan, Trust, TrustReason,
+    ARTIFACT_SCHEMA_VERSION, BatchKind, Coverage, Degraded, DegradedTopic, ErrorCode, Failure,
+    ReviewBatchArtifact, ReviewLane, ReviewPlan, Trust, TrustReason,
 };
 use crate::plan::RunPlan;
 
@@ -32,6 +32,7 @@ pub(super) fn conclude(
         .iter()
         .filter_map(|(_, outcome)| outcome.result.as_ref().ok());
     let received = artifacts.map(|artifact| artifact.coverage.files.as_slice());
+    let coverage = answer::worst_coverage(&plan.coverage, received);
     Ok(ReviewBatchArtifact {
         schema_version: ARTIFACT_SCHEMA_VERSION,
         kind: BatchKind::Batch,
@@ -41,9 +42,11 @@ pub(super) fn conclude(
         result: conclusion.result,
         validation: conclusion.validation,
         warnings: warnings(plan, &lanes),
+        degraded: degraded(plan, &lanes, &coverage),
         trust: trust(&lanes),
-        coverage: answer::worst_coverage(&plan.coverage, received),
+        coverage,
         clusters: conclusion.clusters,
+        snapshot: plan.snapshot_record(),
         timing_ms: Some(timing_ms),
         lanes: lanes
             .iter()
@@ -119,7 +122,34 @@ fn warnings(plan: &RunPlan, lanes: &[(&ReviewLane, LaneOutcome)]) -> Vec<String>
         warnings.map(move |warning| format!("Lane {}: {warning}", lane.id))
     });
     failed
-        .chain(plan.warnings.iter().cloned())
+        .chain(plan.degraded.iter().map(|it| it.message.clone()))
+        .chain(said)
+        .collect()
+}
+
+/// In the same order: failed lanes, the whole run, single lanes.
+fn degraded(
+    plan: &RunPlan,
+    lanes: &[(&ReviewLane, LaneOutcome)],
+    coverage: &Coverage,
+) -> Vec<Degraded> {
+    let failed = failures(lanes).into_iter().map(|(lane, failure)| {
+        let message = format!("Lane {} failed: {failure}", lane.id);
+        answer::degraded_by_failure(DegradedTopic::LaneHealth, failure.code, message)
+    });
+    let said = lanes.iter().flat_map(|(lane, outcome)| {
+        let artifact = outcome.result.as_ref().ok();
+        let entries = artifact.map_or(&[][..], |artifact| &artifact.reviewers);
+        answer::shortfalls(entries)
+            .into_iter()
+            .map(move |it| Degraded {
+                message: format!("Lane {}: {}", lane.id, it.message),
+                ..it
+            })
+    });
+    failed
+        .chain(plan.known_shortfalls())
+        .chain(answer::unsent(coverage))
         .chain(said)
         .collect()
 }

@@ -6,9 +6,10 @@
 use super::{Cause, LaneOutcome, join_failures};
 use crate::answer::{self, Ground, INTEGRITY_ID, LocalDisk, Locator, Review};
 use crate::model::{
-    ARTIFACT_SCHEMA_VERSION, EngineName, ErrorCode, FailedReviewer, Failure, Finding, ParseMode,
-    Reason, ReviewArtifact, ReviewResult, ReviewValidation, ReviewerEntry, ReviewerError,
-    ReviewerId, ReviewerIdentity, ReviewerStatus, Score, SuccessfulReviewer, Verdict,
+    ARTIFACT_SCHEMA_VERSION, Degraded, EngineName, ErrorCode, FailedReviewer, Failure, Finding,
+    ParseMode, Reason, ReviewArtifact, ReviewResult, ReviewValidation, ReviewerEntry,
+    ReviewerError, ReviewerId, ReviewerIdentity, ReviewerStatus, Score, SuccessfulReviewer,
+    Verdict,
 };
 use crate::plan::RunPlan;
 
@@ -132,8 +133,8 @@ fn caused_by(entry: &SuccessfulReviewer, failure: Failure) -> Cause {
 }
 
 fn artifact(plan: &RunPlan, mut entries: Vec<ReviewerEntry>, timing_ms: u64) -> ReviewArtifact {
-    let (warnings, integrity) = match plan.batch {
-        None => (plan.warnings.as_slice(), plan.integrity.as_slice()),
+    let (known, integrity): (Vec<Degraded>, _) = match plan.batch {
+        None => (plan.known_shortfalls().collect(), plan.integrity.as_slice()),
         Some(_) => Default::default(),
     };
     let locator = Locator::new(&plan.scope, &LocalDisk);
@@ -159,7 +160,14 @@ fn artifact(plan: &RunPlan, mut entries: Vec<ReviewerEntry>, timing_ms: u64) -> 
         let (id, message) = (&entry.identity.id, &entry.error.message);
         format!("Reviewer {id} failed: {message}")
     });
-    let warnings = warnings.iter().cloned().chain(failed).collect();
+    let warned = plan.batch.is_none().then_some(&plan.degraded);
+    let warned = warned.into_iter().flatten().map(|it| it.message.clone());
+    let warnings = warned.chain(failed).collect();
+    let degraded = known
+        .into_iter()
+        .chain(answer::unsent(&coverage))
+        .chain(answer::shortfalls(&entries))
+        .collect();
     // Consumers of a single review find its facts at the top as well.
     let (engine, raw_text) = match (entries.as_slice(), answers.as_slice()) {
         ([_], [alone]) => (Some(alone.identity.engine), alone.raw_text.clone()),
@@ -178,10 +186,11 @@ fn artifact(plan: &RunPlan, mut entries: Vec<ReviewerEntry>, timing_ms: u64) -> 
         raw_text,
         validation: conclusion.validation,
         warnings,
+        degraded,
         trust,
         coverage,
         clusters: conclusion.clusters,
-        snapshot: plan.snapshot.as_ref().and_then(|it| it.record.clone()),
+        snapshot: plan.snapshot_record(),
         timing_ms: Some(timing_ms),
     }
 }

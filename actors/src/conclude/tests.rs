@@ -3,9 +3,9 @@
 use super::*;
 use crate::answer::INTEGRITY_ID;
 use crate::model::{
-    InvalidLocation, LaneId, LaneKind, ParseMode, ReviewBatchArtifact, ReviewPlan, ReviewResult,
-    ReviewValidation, ReviewerEntry, ReviewerIdentity, ReviewerStatus, Score, SuccessfulReviewer,
-    Verdict,
+    DegradedKind, InvalidLocation, LaneId, LaneKind, ParseMode, ReviewBatchArtifact, ReviewPlan,
+    ReviewResult, ReviewValidation, ReviewerEntry, ReviewerIdentity, ReviewerStatus, Score,
+    SuccessfulReviewer, Verdict,
 };
 use crate::plan::LanePlan;
 use crate::reviewer::failed_entry;
@@ -127,14 +127,33 @@ fn when_everybody_fails_each_is_named_and_own_findings_are_kept() {
     assert_eq!(failed.integrity, plan.integrity);
 }
 
+fn dirty() -> Degraded {
+    Degraded::warning(DegradedTopic::WorkTree, "the tree is dirty")
+}
+
+/// What was told, as kind, topic and text.
+fn told(degraded: &[Degraded]) -> Vec<(DegradedKind, DegradedTopic, &str)> {
+    let told = degraded.iter();
+    told.map(|it| (it.kind, it.topic, it.message.as_str()))
+        .collect()
+}
+
 #[test]
 fn a_partial_review_warns_after_the_warnings_of_the_plan() {
     let mut plan = plan(vec![]);
-    plan.warnings = vec!["the tree is dirty".to_owned()];
+    plan.degraded = vec![dirty()];
     let artifact = finished(&plan, vec![good("a"), fails("b", &boom())]);
     assert_eq!(
         artifact.warnings,
         ["the tree is dirty", "Reviewer b failed: boom"]
+    );
+    use {DegradedKind::Warning, DegradedTopic::*};
+    assert_eq!(
+        told(&artifact.degraded),
+        [
+            (Warning, WorkTree, "the tree is dirty"),
+            (Warning, ReviewerHealth, "Reviewer b failed: boom"),
+        ]
     );
     assert_eq!(artifact.engine, None);
     assert_eq!(artifact.raw_text, None);
@@ -331,7 +350,7 @@ fn failed_batch(plan: &RunPlan, lanes: Vec<Vec<ReviewerEntry>>) -> RunFailure {
 #[test]
 fn a_batch_keeps_failed_lanes_and_says_so_first() {
     let mut plan = batch(2);
-    plan.warnings = vec!["the tree is dirty".to_owned()];
+    plan.degraded = vec![dirty()];
     let lanes = vec![
         vec![good("a"), fails("b", &boom())],
         vec![fails("a", &boom()), fails("b", &boom())],
@@ -346,6 +365,11 @@ fn a_batch_keeps_failed_lanes_and_says_so_first() {
             "Lane overview: Reviewer b failed: boom",
         ]
     );
+    let topics: Vec<_> = batch.degraded.iter().map(|it| it.topic).collect();
+    use DegradedTopic::{LaneHealth, ReviewerHealth, WorkTree};
+    assert_eq!(topics, [LaneHealth, WorkTree, ReviewerHealth]);
+    let texts: Vec<_> = batch.degraded.iter().map(|it| &it.message).collect();
+    assert_eq!(texts, batch.warnings.iter().collect::<Vec<_>>());
     let reasons = &batch.trust.reasons;
     assert!(reasons.contains(&TrustReason::LaneFailed));
     assert!(reasons.contains(&TrustReason::ReviewerFailed));
@@ -474,6 +498,7 @@ fn a_batch_without_reviewers_has_no_verdict() {
     assert_eq!(batch.result.overall_explanation, "");
     assert_eq!(batch.result.overall_confidence_score, Score(0.0));
     assert_eq!(batch.trust.reasons, [TrustReason::EmptyDiff]);
+    assert_eq!(batch.degraded[0].message, "there was nothing to review");
     assert_eq!(batch.lanes.len(), 2);
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::add_doubt;
-use crate::model::{Failure, RunArtifact, TrustReason};
+use crate::model::{Degraded, DegradedTopic, Failure, RunArtifact, TrustReason};
 use crate::plan::RunPlan;
 use crate::sink::RunOutcome;
 
@@ -20,7 +20,8 @@ pub(crate) fn tell_tree_changes(plan: &RunPlan, outcome: RunOutcome) -> RunOutco
         return outcome;
     };
     let mut artifact = RunArtifact::clone(artifact);
-    add_doubt(&mut artifact, TrustReason::TreeChanged);
+    let entry = Degraded::warning(DegradedTopic::WorkTree, warning.clone());
+    add_doubt(&mut artifact, TrustReason::TreeChanged, entry);
     match &mut artifact {
         RunArtifact::Batch(batch) => batch.warnings.push(warning),
         RunArtifact::Review(review) => review.warnings.push(warning),

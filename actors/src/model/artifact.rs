@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Coverage, EngineName, LineRange, MergedResult, ReviewTarget, ReviewValidation, ReviewerEntry,
-    ReviewerId, Trust,
+    Coverage, Degraded, EngineName, LineRange, MergedResult, ReviewTarget, ReviewValidation,
+    ReviewerEntry, ReviewerId, Trust,
 };
 
 /// The version of the artifact and of the event frames.
@@ -34,6 +34,9 @@ pub struct ReviewArtifact {
     /// What a reader should know before trusting the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What did not run, was left out, or counts for less than it seems.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<Degraded>,
     /// Whether this may be read as a full review.
     #[serde(default, skip_serializing_if = "Trust::is_unstated")]
     pub trust: Trust,

@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Cluster, Coverage, MergedResult, ReviewArtifact, ReviewLane, ReviewTarget, ReviewValidation,
-    ReviewerError, Trust,
+    Cluster, Coverage, Degraded, MergedResult, ReviewArtifact, ReviewLane, ReviewTarget,
+    ReviewValidation, ReviewerError, Snapshot, Trust,
 };
 
 /// The complete result of a run (SPEC 7.3.1).
@@ -36,6 +36,9 @@ pub struct ReviewBatchArtifact {
     /// What a reader should know before trusting the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What did not run, was left out, or counts for less than it seems.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<Degraded>,
     /// Whether this may be read as a full review.
     #[serde(default, skip_serializing_if = "Trust::is_unstated")]
     pub trust: Trust,
@@ -45,6 +48,10 @@ pub struct ReviewBatchArtifact {
     /// Findings of several reviewers about the same place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<Cluster>,
+    /// The frozen copy of the reviewed tree that the reviewers of every lane looked at; absent when
+    /// they looked at the work tree itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<Snapshot>,
     /// Time of the whole run, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing_ms: Option<u64>,

@@ -7,6 +7,7 @@
 mod artifact;
 mod batch;
 mod coverage;
+mod degraded;
 mod event;
 mod failure;
 mod finding;
@@ -25,6 +26,7 @@ pub use batch::{
     BatchKind, LaneArtifact, LaneStatus, ReviewBatchArtifact, ReviewPlan, RunArtifact,
 };
 pub use coverage::{Coverage, CoverageFile, Sent};
+pub use degraded::{Degraded, DegradedKind, DegradedTopic};
 pub use event::{Frame, ReviewEvent, ReviewerSummary};
 pub use failure::{ErrorCode, Failure, Reason, ReviewerError};
 pub use finding::{Anchor, CodeLocation, Finding, LineRange, Priority, ReportedFinding};

@@ -1,10 +1,10 @@
 //! What holds for every artifact that the types can make, as `review show` may meet it.
 
 use diffwarden_actors::model::{
-    Anchor, BatchKind, CodeLocation, Coverage, CoverageFile, Finding, InvalidLocation,
-    LaneArtifact, LaneId, LaneKind, LaneStatus, LineRange, MergedResult, Priority, ReportedFinding,
-    ReviewBatchArtifact, ReviewLane, ReviewPlan, ReviewTarget, ReviewerError, Score, Sent,
-    TargetKind, Trust, TrustReason,
+    Anchor, BatchKind, CodeLocation, Coverage, CoverageFile, Degraded, DegradedTopic, Finding,
+    InvalidLocation, LaneArtifact, LaneId, LaneKind, LaneStatus, LineRange, MergedResult, Priority,
+    ReportedFinding, ReviewBatchArtifact, ReviewLane, ReviewPlan, ReviewTarget, ReviewerError,
+    Score, Sent, TargetKind, Trust, TrustReason,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -217,12 +217,17 @@ fn review() -> impl Strategy<Value = ReviewArtifact> {
                 target,
                 trust,
                 coverage,
+                degraded: warnings.iter().map(degraded).collect(),
                 warnings,
                 raw_text,
                 ..artifact
             }
         },
     )
+}
+
+fn degraded(message: &String) -> Degraded {
+    Degraded::warning(DegradedTopic::Scans, format!("{message}, in other words"))
 }
 
 fn lane() -> impl Strategy<Value = LaneArtifact> {
@@ -260,9 +265,11 @@ fn run() -> impl Strategy<Value = RunArtifact> {
             result: review.result,
             validation: review.validation,
             warnings: review.warnings,
+            degraded: review.degraded,
             trust: review.trust,
             coverage: review.coverage,
             clusters: review.clusters,
+            snapshot: review.snapshot,
             timing_ms: review.timing_ms,
             lanes,
         }))

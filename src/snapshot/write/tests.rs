@@ -92,7 +92,8 @@ fn changed_orders_are_left_out_and_told() {
     let written = written.unwrap();
     assert_eq!(names(&top.path().join("tree")), ["b"]);
     assert_eq!(written.record.removed, ["AGENTS.md"]);
-    assert!(written.warnings[0].contains("takes orders"), "{written:?}");
+    let told = written.degraded.as_ref().unwrap();
+    assert!(told.message.contains("takes orders"), "{written:?}");
 }
 
 #[test]
