@@ -292,11 +292,10 @@ fn send_limits(config: Option<&LoadedConfig>) -> SendLimits {
     }
 }
 
-/// Returns what can reach the reviewers at best: limits on what is sent bind nobody when all of
-/// them read the patch themselves.
+/// Returns what can reach the reviewers at best: what is left out of prompts is no loss to one that
+/// reads the patch itself.
 fn coverage_at_best(builder: &Builder, reviewers: &[ReviewerPlan]) -> Coverage {
-    let nobody_is_sent = reviewers.iter().all(|plan| plan.prompt.reads_patch);
-    if nobody_is_sent && !reviewers.is_empty() {
+    if reviewers.iter().any(|plan| plan.prompt.reads_patch) {
         builder.read_coverage()
     } else {
         builder.best_coverage()

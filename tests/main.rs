@@ -6,6 +6,7 @@ mod config;
 mod config_show;
 mod config_trust;
 mod config_writes;
+mod coverage;
 mod discover;
 mod docs;
 mod doctor;

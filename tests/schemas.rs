@@ -15,7 +15,7 @@ use diffwarden::doctor::DoctorReport;
 use diffwarden::report::Report;
 use diffwarden::schema::schema_of;
 use diffwarden::sinks::ErrorObject;
-use diffwarden_actors::model::{Frame, ReviewArtifact, RunArtifact};
+use diffwarden_actors::model::{DegradedKind, DegradedTopic, Frame, ReviewArtifact, RunArtifact};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -318,4 +318,18 @@ fn the_schemas_refuse_what_is_something_else() {
     ] {
         assert!(!Published::read(name).0.is_valid(&value), "{name}");
     }
+}
+
+#[test]
+fn the_documentation_names_every_topic_and_kind_of_a_shortfall() {
+    let text = fs::read_to_string("docs/contract.md").expect("the documentation");
+    let mut count = 0;
+    for schema in [schema_of::<DegradedTopic>(), schema_of::<DegradedKind>()] {
+        for word in schema["oneOf"].as_array().expect("the closed list") {
+            let word = word["const"].as_str().expect("a word");
+            assert!(text.contains(&format!("`{word}`")), "{word}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 18);
 }
