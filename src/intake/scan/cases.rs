@@ -14,12 +14,15 @@ use serde::Deserialize;
 
 use super::{Allowlist, ScanInput, scan};
 
-const TABLE: &str = include_str!("../../../fixtures/scan/cases.jsonl");
+const TABLE: &str = include_str!("../../../fixtures/corpus/scans.jsonl");
 
 /// One row of the table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
+    /// Which scan it is about; the corpus counts by it.
+    #[serde(rename = "class")]
+    _class: String,
     /// What the row shows.
     name: String,
     /// Where the text stands: a path, or `commit` or `branch`.
