@@ -64,7 +64,7 @@ impl Repository {
             mut files,
             untracked,
         } = collected;
-        self.keep_text_of_work_tree(&mut files, budget);
+        self.keep_text_of_work_tree(&mut files, base, budget);
         let untracked = untracked
             .into_iter()
             .filter(|path| !self.is_excluded(path, options));
@@ -80,15 +80,22 @@ impl Repository {
         })
     }
 
-    fn keep_text_of_work_tree(&self, files: &mut [FilePatch], budget: &mut Budget) {
-        if let Ok(folder) = Folder::open(&self.root) {
-            encoded::keep_text(files, budget, |path| {
-                match folder.read(path, encoded::FILE_LIMIT) {
-                    Ok(Entry::File { contents, .. }) => Some(contents),
-                    _ => None,
-                }
-            });
-        }
+    fn keep_text_of_work_tree(
+        &self,
+        files: &mut [FilePatch],
+        base: Option<&str>,
+        budget: &mut Budget,
+    ) {
+        let (Ok(folder), Ok(history)) = (Folder::open(&self.root), self.history()) else {
+            return;
+        };
+        let read = |path: &RepoPath| match folder.read(path, encoded::FILE_LIMIT) {
+            Ok(Entry::File { contents, .. }) => Some(contents),
+            _ => None,
+        };
+        encoded::keep_text(files, budget, read, |path| {
+            history.blob(base?, path, encoded::FILE_LIMIT).ok()?
+        });
     }
 
     /// Collects the change from one commit, or from nothing, to another.
@@ -131,9 +138,11 @@ impl Repository {
             }
         };
         if let Ok(history) = self.history() {
-            encoded::keep_text(&mut files, budget, |path| {
-                history.blob(new, path, encoded::FILE_LIMIT).ok()?
-            });
+            let blob = |commit: &str, path: &RepoPath| {
+                history.blob(commit, path, encoded::FILE_LIMIT).ok()?
+            };
+            let read = |path: &RepoPath| blob(new, path);
+            encoded::keep_text(&mut files, budget, read, |path| blob(old?, path));
         }
         Ok(Draft {
             files,

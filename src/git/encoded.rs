@@ -1,8 +1,10 @@
 //! Text in files that git calls binary for their bytes.
 //!
 //! UTF-16, and text with a few NUL bytes in it, has no lines in a patch. It is not sent, but what
-//! a new file of it says can be scanned: the block stays binary and keeps the text beside. The
-//! guess leans towards text, since at worst a scan reads noise.
+//! it says can be scanned: the block stays binary and keeps the text beside, without the lines that
+//! were there before. The guess leans towards text, since at worst a scan reads noise.
+
+use std::collections::HashSet;
 
 use diffwarden_actors::model::{Body, Change, FilePatch, RepoPath};
 
@@ -12,23 +14,51 @@ use super::limits::Budget;
 pub(super) const FILE_LIMIT: u64 = 1 << 20;
 /// How many files are looked into, so that a change of many images is not read as a whole.
 const MOST_FILES: usize = 64;
+/// So many NUL bytes do not keep even a short text from being one.
+const FEW_NULS: usize = 2;
 /// How much of a file tells its encoding, in bytes.
 const PROBE: usize = 8000;
 
-/// Reads new files that git calls binary, and keeps the text of those that hold some.
+/// Reads files that git calls binary, and keeps the new text of those that hold some. The two
+/// readers give a file as it is after the change and before it.
 pub(super) fn keep_text(
     files: &mut [FilePatch],
     budget: &mut Budget,
     mut read: impl FnMut(&RepoPath) -> Option<Vec<u8>>,
+    mut read_before: impl FnMut(&RepoPath) -> Option<Vec<u8>>,
 ) {
-    let is_unread = |file: &&mut FilePatch| {
-        file.body == Body::Binary && file.change == Change::Added && file.content.is_empty()
-    };
+    let is_unread = |file: &&mut FilePatch| file.body == Body::Binary && file.content.is_empty();
     for file in files.iter_mut().filter(is_unread).take(MOST_FILES) {
-        if let Some(contents) = file.new_path.as_ref().and_then(&mut read) {
-            file.content = text_within(&contents, budget);
+        let Some(contents) = file.new_path.as_ref().and_then(&mut read) else {
+            continue;
+        };
+        let mut text = text_within(&contents, budget);
+        let old_path = file.old_path.as_ref().filter(|_| !text.is_empty());
+        if let Some(old) = old_path.and_then(&mut read_before) {
+            // Nothing else is known of a file that was no text before.
+            let old = text_of(&old).unwrap_or_default();
+            text = without_known_lines(&text, &old);
         }
+        file.content = text;
     }
+}
+
+/// Blanks the lines that were there before, so that the others keep their numbers.
+fn without_known_lines(text: &[u8], old: &[u8]) -> Vec<u8> {
+    let known: HashSet<&[u8]> = lines(old).collect();
+    let mut left = Vec::with_capacity(text.len());
+    for line in lines(text) {
+        if !known.contains(line) {
+            left.extend_from_slice(line);
+        }
+        left.push(b'\n');
+    }
+    left.pop();
+    left
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b'\n')
 }
 
 /// Returns the text of a file that git calls binary; nothing when there is none, or no room.
@@ -55,11 +85,11 @@ fn text_of(contents: &[u8]) -> Option<Vec<u8>> {
                 .collect()
         }
         Encoding::Bytes => {
-            let seen: Vec<u8> = contents.iter().copied().filter(|&byte| byte != 0).collect();
-            if seen.len() < contents.len() - contents.len() / 16 {
+            let nuls = contents.iter().filter(|&&byte| byte == 0).count();
+            if nuls > FEW_NULS.max(contents.len() / 16) {
                 return None;
             }
-            String::from_utf8_lossy(&seen).into_owned()
+            String::from_utf8_lossy(contents).into_owned()
         }
     };
     is_writing(&text).then(|| text.into_bytes())
@@ -136,8 +166,7 @@ mod tests {
             );
         }
         let text = "a long line of text\0 with one NUL\n";
-        let plain = text.replace('\0', "");
-        assert_eq!(text_of(text.as_bytes()).as_deref(), Some(plain.as_bytes()));
+        assert_eq!(text_of(text.as_bytes()).as_deref(), Some(text.as_bytes()));
     }
 
     #[test]
@@ -153,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_new_files_are_read_and_not_without_end() {
+    fn files_are_not_read_without_end() {
         let block = |change| FilePatch {
             old_path: None,
             new_path: Some(RepoPath::from("a")),
@@ -167,15 +196,36 @@ mod tests {
             content: Vec::new(),
         };
         let mut files = vec![block(Change::Added); MOST_FILES + 9];
-        files[0] = block(Change::Modified);
         let mut budget = Budget::new(&ReadLimits::default());
-        keep_text(&mut files, &mut budget, |_| {
-            Some(utf16("text", u16::to_le_bytes))
-        });
+        let text = |_: &RepoPath| Some(utf16("text", u16::to_le_bytes));
+        keep_text(&mut files, &mut budget, text, |_| None);
         let kept = files.iter().filter(|file| file.content == b"text").count();
         assert_eq!(kept, MOST_FILES);
-        assert!(files[0].content.is_empty());
         assert!(files.iter().all(|file| file.body == Body::Binary));
+    }
+
+    #[test]
+    fn of_a_changed_file_the_new_lines_are_kept_in_their_places() {
+        let mut file = FilePatch {
+            old_path: Some(RepoPath::from("old")),
+            ..crate::git::unread::block(RepoPath::from("a"), Change::Modified, "")
+        };
+        file.body = Body::Binary;
+        let mut budget = Budget::new(&ReadLimits::default());
+        let new = |_: &RepoPath| Some(utf16("one\ntwo\nthree\n", u16::to_le_bytes));
+        let old = |path: &RepoPath| {
+            assert_eq!(path, &RepoPath::from("old"));
+            Some(utf16("one\nthree\n", u16::to_be_bytes))
+        };
+        let mut files = [file];
+        keep_text(&mut files, &mut budget, new, old);
+        assert_eq!(files[0].content, b"\ntwo\n\n");
+        let mut files = files.map(|file| FilePatch {
+            content: Vec::new(),
+            ..file
+        });
+        keep_text(&mut files, &mut budget, new, |_| Some(vec![0; 64]));
+        assert_eq!(files[0].content, b"one\ntwo\nthree\n");
     }
 
     proptest! {

@@ -108,7 +108,13 @@ fn text_in_other_encodings_is_scanned_and_the_rest_is_named() {
             })
             .collect();
         places.sort();
-        let expected = [("nul.py", 1), ("staged.py", 2), ("untracked.py", 2)];
+        // The NUL is a finding of its own.
+        let expected = [
+            ("nul.py", 1),
+            ("nul.py", 1),
+            ("staged.py", 2),
+            ("untracked.py", 2),
+        ];
         let expected = expected.map(|(name, line)| (name.to_owned(), Some(line)));
         assert_eq!(places, expected, "{target}");
         let explanation = artifact["result"]["overall_explanation"].as_str();
@@ -118,5 +124,30 @@ fn text_in_other_encodings_is_scanned_and_the_rest_is_named() {
     };
     check("uncommitted");
     environment.commit("all");
+    check("commit:HEAD");
+}
+
+#[test]
+fn of_a_changed_file_in_another_encoding_the_new_lines_are_scanned() {
+    let utf16 =
+        |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_be_bytes).collect() };
+    let old = format!("\u{FEFF}one\nold = '{TOKEN}'\n");
+    let environment = TestEnvironment::new();
+    environment.write("settings.ini", utf16(&old));
+    environment.commit("base");
+    environment.write("settings.ini", utf16(&format!("{old}new = '{TOKEN}'\n")));
+    let check = |target: &str| {
+        let run = environment.review(&["--reviewer", "surface", "--json", "--target", target]);
+        let artifact = run.json();
+        let findings = artifact["result"]["findings"].as_array().expect("findings");
+        let lines: Vec<_> = findings
+            .iter()
+            .map(|finding| finding["code_location"]["line_range"]["start"].clone())
+            .collect();
+        assert_eq!(lines, [3], "{target}: {artifact}");
+        assert_eq!(artifact["coverage"]["files"][0]["sent"], "binary");
+    };
+    check("uncommitted");
+    environment.commit("more");
     check("commit:HEAD");
 }

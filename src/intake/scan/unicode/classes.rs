@@ -31,6 +31,8 @@ pub(super) enum Class {
     Escape,
     /// Moves the cursor back over what was shown.
     Overwrite,
+    /// Has git take a file for binary.
+    Nul,
     /// The other control codes.
     Control,
     /// Every other format character.
@@ -45,8 +47,9 @@ pub(super) fn classify(character: char) -> Option<Class> {
         '\t' | '\u{0C}' | ' '..='~' => return None,
         '\u{1B}' | '\u{9B}' => Class::Escape,
         '\u{08}' | '\r' => Class::Overwrite,
+        '\0' => Class::Nul,
         // Lines hold no line feed, but names can.
-        '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' => Class::Control,
+        '\u{1}'..='\u{1F}' | '\u{7F}'..='\u{9F}' => Class::Control,
         '\u{202D}' | '\u{202E}' => Class::BidiOverride,
         '\u{202A}'..='\u{202C}' | '\u{2066}'..='\u{2069}' => Class::BidiEmbedding,
         '\u{200E}' | '\u{200F}' | '\u{061C}' => Class::BidiMark,
@@ -155,6 +158,7 @@ impl Class {
             Self::Interlinear => "interlinear-annotation",
             Self::Escape => "terminal-escape",
             Self::Overwrite => "cursor-control",
+            Self::Nul => "nul-character",
             Self::Control => "control-character",
             Self::OtherFormat => "format-character",
             Self::PrivateUse => "private-use",
@@ -177,6 +181,7 @@ impl Class {
             Self::Interlinear => "Hidden interlinear annotation",
             Self::Escape => "Terminal escape sequence",
             Self::Overwrite => "Control character that overwrites what was shown",
+            Self::Nul => "NUL character hides the lines of this file from a diff",
             Self::Control => "Control character",
             Self::OtherFormat => "Invisible format character",
             Self::PrivateUse => "Private-use character",
@@ -186,6 +191,10 @@ impl Class {
     /// Returns why it matters, as a sentence.
     pub(super) fn danger(self) -> &'static str {
         match self {
+            Self::Nul => {
+                "Git takes a file with a NUL in it for binary and shows none of its lines, so that \
+                 nobody reviews what they do."
+            }
             Self::BidiOverride | Self::BidiEmbedding => {
                 "It can show code in another order than it runs, so that a comment looks like code \
                  or code like a comment."

@@ -155,7 +155,7 @@ fn priority(class: Class, sighting: &Sighting, place: Place) -> u8 {
         Class::VariationSelector | Class::PrivateUse | Class::OtherFormat | Class::Blank => 3,
         Class::BidiMark | Class::ZeroWidth | Class::InvisibleOperator if prose => 3,
         Class::Control => place.kind.soften(3),
-        Class::Escape | Class::Overwrite => place.kind.soften(2),
+        Class::Escape | Class::Overwrite | Class::Nul => place.kind.soften(2),
         Class::BidiMark
         | Class::ZeroWidth
         | Class::InvisibleOperator
