@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use diffwarden_actors::model::{Body, Change, FilePatch, RepoPath};
+use diffwarden_actors::model::{Body, FilePatch, RepoPath};
 
 use super::limits::Budget;
 
@@ -143,6 +143,8 @@ fn is_writing(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use diffwarden_actors::model::Change;
 
     use super::super::limits::ReadLimits;
     use super::*;

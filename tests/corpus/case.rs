@@ -25,7 +25,8 @@ pub(crate) struct Case {
     /// The lines before the change; without them the file is new.
     #[serde(default)]
     pub(crate) before: Option<Vec<String>>,
-    /// The findings, in order: `P1 3-4 a part of the title`, or `P1 path a part of ...`.
+    /// The findings, in order: `P1 3-4 a part of the title`, or `P1 path a part of ...`; `P?` is any
+    /// priority.
     #[serde(default)]
     pub(crate) finds: Vec<String>,
     /// `.gitattributes` before the change.

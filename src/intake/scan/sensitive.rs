@@ -73,12 +73,20 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 /// Judges a path in lower case.
 fn classify(path: &str) -> Option<Sensitive> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let name = original_name(name);
     if is_template(name) {
         return None;
     }
     by_name(name)
         .or_else(|| by_folder(folders, name))
         .or_else(|| by_extension(name))
+}
+
+/// Returns the name of the file that a copy was made of.
+fn original_name(name: &str) -> &str {
+    let copies = [".bak", ".backup", ".old", ".orig", ".save", ".copy", "~"];
+    let stem = copies.iter().find_map(|end| name.strip_suffix(end));
+    stem.filter(|stem| !stem.is_empty()).unwrap_or(name)
 }
 
 fn is_template(name: &str) -> bool {
@@ -115,7 +123,6 @@ fn by_name(name: &str) -> Option<Sensitive> {
         ".my.cnf" => ("the settings of MySQL's client, which may hold a login", 2),
         "credentials.json" => ("a file of credentials", 1),
         ".vault_pass" | ".vault-pass" => ("the password of an Ansible vault", 1),
-        ".env~" => ("an environment file", 1),
         _ if name.starts_with(".env.") => ("an environment file", 1),
         _ if matches!(
             name,
@@ -231,6 +238,10 @@ mod tests {
             "acme-firebase-adminsdk-x1.json",
             "etc/ssh_host_ed25519_key",
             "deploy.ppk",
+            ".env~",
+            ".pgpass.bak",
+            "deploy/id_rsa.old",
+            "server.key.orig",
         ] {
             assert_eq!(priority(path), Some(1), "{path}");
         }

@@ -8,6 +8,7 @@
 mod address;
 mod allow;
 mod decode;
+mod encoded;
 mod gitleaks;
 mod login;
 mod named;
@@ -175,7 +176,8 @@ fn find_called(line: &[u8], calls: &Calls, site: &Site<'_>) -> Vec<Credential> {
     let mut found = plain(line, calls, site.kind, site.path);
     for piece in decode::decode(line) {
         let calls = Calls::of(&piece.text);
-        let inside = plain(&piece.text, &calls, site.kind, site.path);
+        let mut inside = plain(&piece.text, &calls, site.kind, site.path);
+        inside.extend(encoded::find(&piece.text, line, site.kind));
         if let Some(best) = inside.into_iter().min_by_key(|it| it.priority) {
             let credential = Credential {
                 what: Cow::Owned(format!("{}, encoded", best.what)),

@@ -47,6 +47,8 @@ const STOP_WORDS: &[&str] = &[
     "secrets.",
     "vault:",
     "enc[",
+    "{cipher}",
+    "$ansible_vault",
     // The payload of the token on every page about JSON web tokens: a man named John Doe.
     "ikpvag4grg9l",
     // The keys for tests on the first page about Stripe's keys.
@@ -56,6 +58,8 @@ const STOP_WORDS: &[&str] = &[
     "czzcagrsa3f0mz",
     "2yotnfzfejr1zcsicmwpaa",
     "tgzv3jokf0xg5qx2tlkwia",
+    "gx1fbat3bv",
+    "7fjfp0zbr1ktdrbnfvdmiw",
 ];
 
 static STOP: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -67,7 +71,14 @@ static STOP: LazyLock<AhoCorasick> = LazyLock::new(|| {
 
 /// Whether the value stands for a secret instead of being one.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    STOP.is_match(value) || has_pattern_run(value)
+    STOP.is_match(value) || has_pattern_run(value) || is_sealed(value)
+}
+
+/// Whether the value is a secret that was encrypted in order to be committed: by Sealed Secrets,
+/// whose texts begin with the version and length of a key, or by AWS KMS.
+fn is_sealed(value: &[u8]) -> bool {
+    (value.len() >= 200 && value.starts_with(b"Ag"))
+        || (value.len() >= 100 && value.starts_with(b"AQICA"))
 }
 
 /// Whether five equal or seven ascending bytes follow each other, as in `00000` or `1234567`.
@@ -108,7 +119,8 @@ pub(super) fn looks_secret(name: &[u8], value: &[u8]) -> bool {
     let name = spelled.to_lowercase();
     let password = ["passw", "pwd", "passphrase"]
         .iter()
-        .any(|word| name.contains(word));
+        .any(|word| name.contains(word))
+        || name.ends_with("pass");
     let floor = if password { 3.0 } else { 3.5 };
     let has = |test: fn(&u8) -> bool| value.iter().any(test);
     let mixed = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
@@ -126,6 +138,7 @@ pub(super) fn looks_secret(name: &[u8], value: &[u8]) -> bool {
 const SECRETS: &[&str] = &[
     "passw",
     "passphrase",
+    "pass",
     "pwd",
     "secret",
     "token",
