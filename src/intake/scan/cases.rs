@@ -31,7 +31,8 @@ struct Case {
     /// The added lines.
     #[serde(default)]
     lines: Vec<String>,
-    /// What must be found, in order: `P1 3-4 a part of the title`, or `P1 path a part of ...`.
+    /// What must be found, in order: `P1 3-4 a part of the title`, or `P1 path a part of ...`; `P?`
+    /// is any priority.
     #[serde(default)]
     finds: Vec<String>,
 }
@@ -135,11 +136,11 @@ fn matches(finding: &Finding, expected: &str) -> bool {
         Some(Anchor::Branch) => "branch".to_owned(),
         None => format!("{}-{}", range.start, range.end),
     };
-    let prefix = format!("[{priority}] ");
     let number = finding.priority.map(|priority| format!("P{}", priority.0));
-    finding.title.starts_with(&prefix)
+    let number = number.unwrap_or_default();
+    finding.title.starts_with(&format!("[{number}] "))
         && finding.title.to_lowercase().contains(&title.to_lowercase())
-        && number.as_deref() == Some(priority)
+        && (priority == "P?" || number == priority)
         && at == place
         && (finding.anchor.is_none() || (range.start, range.end) == (1, 1))
 }

@@ -8,6 +8,7 @@
 
 mod addressed;
 pub(super) mod credentials;
+mod decode;
 mod markers;
 mod report;
 mod sensitive;

@@ -77,6 +77,9 @@ fn classify(path: &str) -> Option<Sensitive> {
     if is_template(name) {
         return None;
     }
+    if folders.ends_with(".github/workflows") {
+        return by_extension(name);
+    }
     by_name(name)
         .or_else(|| by_folder(folders, name))
         .or_else(|| by_extension(name))
@@ -123,7 +126,30 @@ fn by_name(name: &str) -> Option<Sensitive> {
         ".my.cnf" => ("the settings of MySQL's client, which may hold a login", 2),
         "credentials.json" => ("a file of credentials", 1),
         ".vault_pass" | ".vault-pass" => ("the password of an Ansible vault", 1),
-        _ if name.starts_with(".env.") => ("an environment file", 1),
+        ".s3cfg" | ".boto" => ("the logins of a storage client", 1),
+        ".terraformrc" | "terraform.rc" => ("the settings of Terraform, which hold its token", 1),
+        ".secrets" | ".secrets.toml" | ".secrets.yml" | ".secrets.yaml" | ".secrets.json" => {
+            ("a file of secrets", 1)
+        }
+        "secrets.yml" | "secrets.yaml" | "secrets.json" | "secrets.toml" | "secrets.ini"
+        | "secrets.properties" => ("a file of secrets", 2),
+        "wp-config.php" => ("the settings of WordPress, which hold its passwords", 2),
+        "auth.json" => ("a file of logins", 2),
+        ".bash_history" | ".zsh_history" | ".sh_history" | ".mysql_history" | ".psql_history"
+        | ".python_history" | ".node_repl_history" | ".rediscli_history" => {
+            ("what somebody typed, which may hold passwords", 1)
+        }
+        "dump.rdb" | "dump.sql" | "backup.sql" => ("the contents of a database", 2),
+        "key.asc" | "private.asc" | "secret.asc" | "private.gpg" | "secret.gpg" => {
+            ("a private PGP key", 1)
+        }
+        _ if name.starts_with(".env.") && !is_code(name) => ("an environment file", 1),
+        _ if name.starts_with("client_secret") && name.ends_with(".json") => {
+            ("the secret of an OAuth client", 1)
+        }
+        _ if name.starts_with("wg") && name.ends_with(".conf") => {
+            ("the settings of WireGuard, which hold its private key", 2)
+        }
         _ if matches!(
             name,
             "kubeconfig.yaml" | "kubeconfig.yml" | "kubeconfig.json"
@@ -140,13 +166,32 @@ fn by_name(name: &str) -> Option<Sensitive> {
         _ if name.starts_with("ssh_host_") && name.ends_with("_key") => {
             ("a private SSH key of a host", 1)
         }
-        _ if name.starts_with("service-account") && name.ends_with(".json") => {
-            ("the key of a service account", 1)
-        }
+        _ if is_service_account(name) => ("the key of a service account", 1),
         _ if name.starts_with("terraform.tfstate") => ("the state of Terraform", 1),
         _ => return ssh_key(name),
     };
     Some(Sensitive { what, priority })
+}
+
+/// Whether a name that begins like an environment file is that of code about it.
+fn is_code(name: &str) -> bool {
+    let code = [
+        ".ts", ".js", ".mjs", ".rs", ".go", ".py", ".rb", ".md", ".sh",
+    ];
+    code.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether people name the keys of Google's service accounts so.
+fn is_service_account(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(".json") else {
+        return false;
+    };
+    let plain = stem.replace(['_', '-', '.'], "");
+    let whose = ["gcp", "gcloud", "google", "firebase", "sa"];
+    plain.starts_with("serviceaccount")
+        || whose
+            .iter()
+            .any(|who| plain.starts_with(&format!("{who}key")))
 }
 
 fn ssh_key(name: &str) -> Option<Sensitive> {
@@ -179,6 +224,10 @@ fn by_folder(folders: &str, name: &str) -> Option<Sensitive> {
         (".aws", "credentials") => "the logins of the AWS command line",
         (".docker", "config.json") => "Docker's registry logins",
         (".kube", "config") => "the settings of a Kubernetes client, which hold its login",
+        (".azure", "accesstokens.json" | "azureprofile.json") => {
+            "the logins of the Azure command line"
+        }
+        ("gh", "hosts.yml") if parts.contains(&".config") => "the logins of GitHub's command line",
         _ if parts.contains(&".ssh") => "part of an SSH folder",
         _ if parts.contains(&".gnupg") => "part of a GnuPG folder",
         _ if parts.windows(2).any(|pair| pair == [".config", "gcloud"]) => {
@@ -201,9 +250,12 @@ fn by_extension(name: &str) -> Option<Sensitive> {
         "ppk" => ("a private SSH key of PuTTY", 1),
         "pem" => ("a file of keys or certificates", 1),
         "key" => ("a private key", 1),
-        "p12" | "pfx" => ("a certificate with its private key", 1),
+        "p8" => ("a private key", 1),
+        "p12" | "pfx" | "pkcs12" => ("a certificate with its private key", 1),
         "jks" | "keystore" => ("a Java key store", 1),
-        "kdbx" => ("a password database", 1),
+        "kdbx" | "kdb" | "psafe3" => ("a password database", 1),
+        "ovpn" => ("the settings of OpenVPN, which may hold its key", 2),
+        "mobileprovision" => ("a provisioning profile", 3),
         "tfvars" => ("the variables of Terraform, which may hold secrets", 2),
         "crt" => ("a certificate", 3),
         _ => return None,

@@ -17,10 +17,11 @@ use aho_corasick::AhoCorasick;
 use diffwarden_actors::model::LineRange;
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::decode;
 use super::report::{Hit, Report, Words};
 use super::text::{NumberedLine, PathKind, Text};
 use comments::Comments;
-use phrases::{MENTION, ORDERS, Order, VOCATIVE};
+use phrases::{MACHINE, MENTION, ORDERS, Order, VOCATIVE};
 
 /// How far apart two signals may be, in bytes of normalised text.
 const REACH: usize = 160;
@@ -45,6 +46,7 @@ static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
 static COMPILED: [OnceLock<Regex>; ORDERS.len()] = [const { OnceLock::new() }; ORDERS.len()];
 static MENTIONS: LazyLock<Regex> = LazyLock::new(|| compile(MENTION));
 static VOCATIVES: LazyLock<Regex> = LazyLock::new(|| compile(VOCATIVE));
+static MACHINES: LazyLock<Regex> = LazyLock::new(|| compile(MACHINE));
 
 fn compile(pattern: &str) -> Regex {
     RegexBuilder::new(pattern)
@@ -64,8 +66,22 @@ pub(super) fn scan(text: &Text<'_>, report: &mut Report) {
             passage.clear();
         }
         passage.push(*line, wordy);
+        scan_decoded(*line, text.kind, report);
     }
     passage.judge(text.kind, report);
+}
+
+/// Reads what a line says in another encoding, which has to be sentences.
+fn scan_decoded(line: NumberedLine<'_>, kind: PathKind, report: &mut Report) {
+    for piece in decode::decode(line.bytes) {
+        if piece.text.iter().filter(|&&byte| byte == b' ').count() < 2 {
+            continue;
+        }
+        let mut passage = Passage::default();
+        let bytes = piece.text.as_slice();
+        passage.push(NumberedLine { bytes, ..line }, false);
+        passage.judge(kind, report);
+    }
 }
 
 /// Lines that are read as one text.
@@ -118,11 +134,17 @@ impl Passage {
             .find_iter(text)
             .map(|found| found.range())
             .collect();
+        // A product that tells its model what it is gives it orders of daily life, too.
+        let calls_machine = |at: usize| {
+            let call = &text[vocatives[at].clone()];
+            MACHINES.is_match(call) && !call.starts_with(b"you are")
+        };
         let spans: Vec<_> = orders.iter().map(|signal| signal.span.clone()).collect();
         for signal in &orders {
             let span = &signal.span;
-            let addressed = near(&vocatives, span, |_| true).or_else(|| {
-                let enough = signal.order != Order::Soft;
+            let called = |at| signal.order != Order::Hint || calls_machine(at);
+            let addressed = near(&vocatives, span, called).or_else(|| {
+                let enough = !matches!(signal.order, Order::Soft | Order::Hint);
                 enough.then(|| near(&mentions, span, |_| true)).flatten()
             });
             // An override and a verdict together need no name: nobody else could be meant.
@@ -150,7 +172,7 @@ impl Passage {
             (Order::Override, None) => ("override-phrase", 2, 0.6),
             (Order::Control, None) => ("chat-control-token", 2, 0.6),
             (Order::Answer, None) => ("answer-order", 2, 0.6),
-            (Order::Verdict | Order::Soft, None) => return,
+            (Order::Verdict | Order::Soft | Order::Hint, None) => return,
         };
         let span = support.map_or_else(
             || signal.span.clone(),
@@ -335,6 +357,7 @@ mod tests {
         }
         compile(MENTION);
         compile(VOCATIVE);
+        compile(MACHINE);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(super) enum Order {
     Verdict,
     /// The same in words that programs use too; counts only when somebody is called by name.
     Soft,
+    /// The same in words of daily life; counts only when a machine is called by name.
+    Hint,
     /// Imitates the frame of a conversation with a model.
     Control,
     /// Dictates an answer in the words of this program's own answers, or forbids the review.
@@ -100,16 +102,29 @@ pub(super) const ORDERS: &[Phrase] = &[
     phrase(Order::Answer, &["review", "inspect", "audit", "analy"], concat!(
         r"\b(?:do not|dont|never|no need to|there is no need to|stop) (?:review|inspect|audit|analy[sz]e)(?:ing)? ",
         r"(?:(?:the (?:rest|remainder) of (?:this|the|these)|anything (?:else|below) in this) ", subject!(),
-        r"|(?:this|these) (?:patch(?:es)?|diffs?|prs?|pull requests?|mrs?|merge requests?|changesets?|changes?))\b")),
+        r"|(?:this|these) (?:patch(?:es)?|diffs?|prs?|pull requests?|mrs?|merge requests?|changesets?|changes?))\b",
+        r"|\bstop reviewing (?:here|now|at this point)\b")),
+    phrase(Order::Hint, &["approve", "accept", "lgtm", "merge"],
+        r"\b(?:approve|accept|lgtm|merge)(?: it| this| these| them| everything)?(?: (?:without|unconditionally|silently|immediately|as is)\b| ?(?:[.,;!]|$))"),
+    phrase(Order::Hint, &["not ", "dont ", "never ", "avoid ", "no need ", "shouldnt "],
+        r"\b(?:do not|dont|must not|should not|shouldnt|need not|never|avoid|no need to) (?:ever )?(?:flag|report|raise|review|comment|mention|question|scan|inspect|analy[sz]e|audit|look at|complain|warn|criticise|criticize|read|check|touch)(?:ing)?\b"),
+    phrase(Order::Hint, &["skip", "ignore", "disregard", "overlook", "trust", "downgrade", "suppress", "dismiss", "hide"],
+        r"\bskip (?:it|them|everything|over)\b|\b(?:ignore|disregard|overlook|trust|downgrade|suppress|dismiss|hide) (?:this|these|the|it|them|all|every|any|everything|following|below|over)\b"),
+    phrase(Order::Hint, &["grade", "score", "mark", "rating", "review", "verdict"],
+        r"\b(?:give|assign|grant|award|leave)(?: (?:this|it|these|the|a|an|us|me|my|file|code|change|patch|pr|pull request|commit)){0,4} (?:passing|high|highest|full|perfect|best|top|positive|good|favou?rable|approving|clean) (?:grade|score|mark|rating|review|verdict)s?\b"),
+    phrase(Order::Hint, &["run", "execute", "fetch", "download", "open", "visit", "curl", "instructions"],
+        r"\b(?:run|execute|fetch|download|open|visit|invoke)(?: (?:the|this|these|following|command|script|commands|url|link))* ?(?:https?:|curl\b|wget\b|env\b|bash\b|sh\b|commands?\b|scripts?\b|urls?\b|links?\b)|\bfollow (?:the|all|any|its) instructions (?:there|in|at|from|below|inside|of)\b"),
+    phrase(Order::Hint, &["patch", "change", "code", "diff", "commit"],
+        r"\b(?:the |this )?(?:patch|change|code|diff|commit|pull request|pr) (?:is|looks) (?:correct|safe|good|fine|clean|perfect|secure|harmless)\b"),
     phrase(Order::Verdict, &["ignore", "disregard", "forget", "override", "bypass"], concat!(
         r"\b(?:ignore|disregard|forget|override|bypass)", filler!(),
         r"{0,6} (?:instructions?|prompts?|directives?|guidelines?|rules|orders|constraints|polic(?:y|ies))\b")),
     phrase(Order::Verdict, &["everything", "all"],
         r"\b(?:ignore|disregard|forget) (?:all|everything)(?: of the| that| you were told| written| said)* (?:above|before this|previously)\b"),
     phrase(Order::Verdict, &["approv", "accept", "merge", "lgtm", "pass"], concat!(
-        r"\b(?:approve|accept|merge|lgtm|pass) (?:this|these|all|my|the|any)(?: [a-z]+)? ", subject!(), r"\b")),
-    phrase(Order::Verdict, &["report", "raise", "flag", "file", "respond", "reply", "answer", "say", "state", "conclude"], concat!(
-        r"\b(?:report|raise|flag|respond|reply|answer|say|state|conclude)(?: (?:back|with|only|that|there|are|is|were|an?|the|just|exactly|simply))* ",
+        r"\b(?:approve|accept|merge|lgtm|pass) (?:this|these|all|every|each|my|the|any)(?: [a-z]+)? ", subject!(), r"\b")),
+    phrase(Order::Verdict, &["report", "raise", "flag", "file", "respond", "reply", "answer", "say", "state", "conclude", "write"], concat!(
+        r"\b(?:report|raise|flag|respond|reply|answer|say|state|conclude|write)(?: (?:back|with|only|that|there|are|is|were|an?|the|just|exactly|simply))* ",
         r"(?:nothing|(?:no|zero) (?:\w+ )?", defect!(), r"|empty (?:findings|review|report)|lgtm|approved?|(?:the )?patch is correct|looks good|all clear)\b")),
     phrase(Order::Soft, &["return", "output", "emit", "produce", "give", "list", "write", "submit", "post", "leave", "find"], concat!(
         r"\b(?:return|output|emit|produce|give|list|write|submit|post|leave|find)(?: (?:back|with|only|an?|the|just|exactly|simply))* ",
@@ -138,8 +153,8 @@ pub(super) const ORDERS: &[Phrase] = &[
     // German.
     phrase(Order::Override, &["ignorier", "missacht", "vergiss", "vergessen"],
         r"\b(?:ignorier[a-z]*|missacht[a-z]*|vergiss|vergessen sie)(?: [^ ]+){0,3} (?:vorherige[nr]?|bisherige[nr]?|obige[nr]?|fr(?:ü|ue)here[nr]?|vorangegangene[nr]?|deine|ihre)(?: [^ ]+)? ?(?:anweisungen|instruktionen|vorgaben|befehle)\b"),
-    phrase(Order::Verdict, &["genehmig", "melde"],
-        r"\b(?:genehmige(?:n sie)? (?:diese[nr]?|den|die|das) (?:pull.request|pr|patch|(?:ä|ae)nderung(?:en)?|code|commit)|(?:melde|berichte) (?:keine|nichts)|keine (?:fehler|befunde|probleme|m(?:ä|ae)ngel) melden)\b"),
+    phrase(Order::Verdict, &["genehmig", "melde", "beanstand", "prüfen", "pruefen", "bemängel", "kommentier", "durchwink", "akzeptier", "ignorier", "springen"],
+        r"\b(?:diese[nrs]?|den|die|das) (?:datei|code|(?:ä|ae)nderung(?:en)?|zeilen?|funktion|patch|pr|pull.request|commit) (?:bitte )?(?:nicht (?:beanstanden|melden|pr(?:ü|ue)fen|bem(?:ä|ae)ngeln|kommentieren)|genehmigen|durchwinken|akzeptieren|ignorieren|(?:ü|ue)berspringen)\b|\b(?:genehmige(?:n sie)? (?:diese[nr]?|den|die|das) (?:pull.request|pr|patch|(?:ä|ae)nderung(?:en)?|code|commit)|(?:melde|berichte) (?:keine|nichts)|keine (?:fehler|befunde|probleme|m(?:ä|ae)ngel) melden)\b"),
     // French.
     phrase(Order::Override, &["ignore", "oublie"],
         r"\b(?:ignore[rz]?|oublie[rz]?)(?: [^ ]+){0,4} (?:instructions|consignes|directives)(?: [^ ]+)? (?:pr(?:é|e)c(?:é|e)dentes|ant(?:é|e)rieures|ci-dessus)"),
@@ -150,6 +165,16 @@ pub(super) const ORDERS: &[Phrase] = &[
         r"\b(?:ignor[ae]|olvid[ae])(?: [^ ]+){0,4} (?:instrucciones|indicaciones|(?:ó|o)rdenes)(?: [^ ]+)? (?:anteriores|previas)\b"),
     phrase(Order::Verdict, &["aprueb", "report", "inform", "señal"],
         r"\b(?:aprueb[ae] (?:este|esta|estos|el|la|los) (?:pull.request|pr|cambios?|parche|c(?:ó|o)digo)|no (?:informes?|reportes?|señales?) (?:ning(?:ú|u)n|nada|problemas|errores))"),
+    // Portuguese, Italian, Dutch and Polish.
+    phrase(Order::Override, &["instru", "orienta"],
+        r"\b(?:ignore|ignora|ignorem|esque(?:ç|c)a|desconsidere)(?: [^ ]+){0,4} (?:instru(?:ç|c)(?:õ|o)es|orienta(?:ç|c)(?:õ|o)es)(?: [^ ]+)? (?:anteriores|pr(?:é|e)vias|acima)\b"),
+    phrase(Order::Override, &["istruzion", "indicazion", "direttiv"],
+        r"\b(?:ignora|ignori|ignorate|ignorare|dimentica|dimenticate)(?: [^ ]+){0,4} (?:istruzioni|indicazioni|direttive)(?: [^ ]+)? (?:precedenti|anteriori|sopra)\b"),
+    phrase(Order::Override, &["negeer", "vergeet", "zignoruj", "zapomnij"],
+        r"\b(?:negeer|vergeet)(?: [^ ]+){0,3} (?:vorige|eerdere|bovenstaande|voorgaande) (?:instructies|opdrachten|aanwijzingen)\b|\b(?:zignoruj|zapomnij)(?: [^ ]+){0,3} (?:poprzednie|wcze(?:ś|s)niejsze|powy(?:ż|z)sze) (?:instrukcje|polecenia|wytyczne)"),
+    // Korean.
+    phrase(Order::Override, &["무시", "잊어"],
+        r"(?:이전|위의|앞선|기존|모든).{0,18}(?:지시|명령|지침|프롬프트).{0,12}(?:무시|잊)"),
     // Chinese.
     phrase(Order::Override, &["忽略", "无视", "無視", "忘记", "忘記"],
         r"(?:忽略|无视|無視|忘记|忘記).{0,18}(?:之前|以前|上述|上面|先前|此前|前面|所有).{0,18}(?:指令|指示|提示|命令|要求|规则)"),
@@ -170,7 +195,8 @@ pub(super) const ORDERS: &[Phrase] = &[
 macro_rules! role {
     () => {
         concat!(
-            r"(?:(?:code|ai|llm|automated|automatic|autonomous|coding|review|reviewing|reviewer|security|pr|software)[ -])*",
+            r"(?:(?:code|ai|llm|automated|automatic|autonomous|coding|review|reviewing|reviewer|security|pr|software",
+            r"|copilot|claude|codex|gemini|cursor|grok|gpt|openai|anthropic)[ -])*",
             // A model alone is a word of programs: `model: ...` calls nobody.
             r"(?:reviewers?|assistants?|agents?|bots?|(?:ai|language|review|reviewing|reviewer)[ -]models?|llms?|ai|copilot|claude(?: code)?|codex|chatgpt",
             r"|gpt[\w.-]*|gemini|grok|cursor|coderabbit(?:ai)?|opencode|droid|devin|diffwarden)"
@@ -182,9 +208,11 @@ macro_rules! role {
 pub(super) const MENTION: &str = concat!(
     r"\b(?:ai|ki|llms?|chatgpt|gpt-?[0-9][\w.-]*|claude(?: code)?|codex|copilot|gemini|grok|coderabbit(?:ai)?|greptile|bugbot",
     r"|opencode|deepseek|qwen|devin|diffwarden|(?:large )?language models?",
-    r"|system: ?you are(?: now)?|system (?:message|prompt|note|notice|override) ?:",
+    r"|system: ?you are(?: now)?|you are now (?:an?|in) \w+",
     r"|(?:coding|code[ -]review|review|reviewing|reviewer|automated|autonomous)[ -](?:agents?|assistants?|bots?|models?|tools?)",
     r"|(?:automated|automatic|machine)[ -](?:code[ -])?review(?:ers?|s)?)\b",
+    r"|\b(?:system (?:prompt )?(?:message|prompt|note|notice|override|update)|new (?:task|objective|orders?|instructions?)) ?:",
+    r"|</?(?:system|assistant)>",
     r"|人工智能|大模型|语言模型|審查員|审查(?:者|员|助手)|レビュアー|アシスタント|нейросет|ассистент|\b(?:ia|assistent|prüfer|relecteur|revisor|asistente)\b|ии(?:-| )"
 );
 
@@ -198,7 +226,17 @@ pub(super) const VOCATIVE: &str = concat!(
     r"(?: (?:reading|reviewing|looking at) [^.:,]{1,40})? ?(?:[:,!.-]|$|you\b|please\b)",
     r"|\b(?:dear|attention|hey|note to|note for|message to|message for|instructions? (?:to|for)):? (?:(?:the|any|all|every|an?) )*",
     role!(),
-    r"\b|\b(?:if you are|as|you are) (?:an?|the|any) (?:\w+ ){0,3}",
+    r"\b|(?:^|[.!?] ?)for (?:(?:the|any|all|every|an?) )*",
+    role!(),
+    r" ?[:,]",
+    r"|\b(?:ai|llm|automated|automatic|machine)[ -](?:code[ -])?(?:review[ -])?(?:reviewers?|agents?|bots?|assistants?|models?|reviews?) (?:should|must|shall|need to|needs to|have to|has to|are to|is to|will please)\b",
+    r"|\b(?:if you are|as|you are) (?:an?|the|any) (?:\w+ ){0,3}",
     role!(),
     r"\b|\bif you are (?:reviewing|reading) this\b"
+);
+
+/// A word by which a vocative calls a machine and not a person.
+pub(super) const MACHINE: &str = concat!(
+    r"\b(?:ai|ki|llms?|bots?|agents?|assistants?|models?|automated|automatic|machine|copilot|claude|codex|chatgpt",
+    r"|gpt[\w.-]*|gemini|grok|cursor|coderabbit(?:ai)?|opencode|droid|devin|diffwarden)\b"
 );

@@ -7,7 +7,6 @@
 
 mod address;
 mod allow;
-mod decode;
 mod encoded;
 mod gitleaks;
 mod login;
@@ -23,6 +22,7 @@ use std::sync::{LazyLock, OnceLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::decode;
 use super::report::{Hit, Report, Words};
 use super::text::{PathKind, Text};
 pub use allow::Allowlist;
