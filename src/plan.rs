@@ -23,7 +23,7 @@ use diffwarden_actors::plan::{LanePlan, Policy, ReviewerPlan, RunPlan, Scope};
 use self::crew::Recruiting;
 pub use self::crew::plan_check_up;
 use self::frozen::{freeze, told_target};
-use self::scanned::Scanned;
+use self::scanned::{Scanned, own_allowlist};
 use crate::config::{self, Config, LoadedConfig, Overrides, SelectionFlags};
 use crate::engines::Host;
 use crate::engines::settings::ReviewerSettings;
@@ -122,7 +122,8 @@ pub fn plan_run(request: &Request, env: &Environment) -> Result<Planned, Failure
     let mut resolved = repository.resolve(&spec, &resolve_options(request))?;
     let scope = scope_of(repository.root(), &resolved);
     let host = host_of(&repository, env);
-    let scanned = Scanned::of(&repository, &resolved, &selected);
+    let own = own_allowlist(config.as_ref(), env)?;
+    let scanned = Scanned::of(&repository, &resolved, &selected, own);
     let pruning = prune(request, config.as_ref(), &repository, &resolved);
     let target = Arc::new(resolved.target.clone());
     let patch = Arc::new(std::mem::take(&mut resolved.patch));
@@ -279,7 +280,7 @@ fn scope_of(root: &Path, resolved: &Resolved) -> Scope {
 /// Returns how much may be sent: the config's numbers, else the defaults.
 fn send_limits(config: Option<&LoadedConfig>) -> SendLimits {
     let intake = config
-        .map(|loaded| loaded.config.intake)
+        .map(|loaded| loaded.config.intake.clone())
         .unwrap_or_default();
     let bytes = |given: Option<u64>, default: usize| {
         given.map_or(default, |bytes| {

@@ -265,3 +265,40 @@ fn check_is_the_surface_review_whatever_is_configured() {
         fs::write(out, &run.stdout).expect("a file");
     }
 }
+
+#[test]
+fn the_users_own_list_allows_a_credential_and_the_repositorys_cannot_name_one() {
+    let environment = TestEnvironment::with_edit();
+    let token = format!("ghp_{}", "x9Q2mB7tLr4KvN8sZd1WcH5yPj3GfA6eUo0T");
+    environment.write("src/demo.rs", format!("const T: &str = \"{token}\";\n"));
+    let scan = || environment.review(&["--reviewer", "surface", "--json"]);
+    let count = |run: &Run| run.json()["result"]["findings"].as_array().map(Vec::len);
+    assert_eq!(count(&scan()), Some(1));
+
+    let list = environment.home().join("allow.toml");
+    fs::write(&list, "[[allowlists]]\npaths = ['''^src/demo''']\n").expect("a file");
+    environment.write_config(&json!({"reviewers": [], "intake": {"allowlist": "~/allow.toml"}}));
+    assert_eq!(count(&scan()), Some(0));
+
+    for (text, why) in [
+        ("paths = [", "TOML"),
+        ("[[allowlists]]\npaths = ['''(''']", "TOML"),
+    ] {
+        fs::write(&list, text).expect("a file");
+        let run = scan();
+        assert_eq!(run.code, 2, "{}", run.stdout);
+        assert_eq!(run.json()["error"]["code"], "invalid_config");
+        assert!(run.stderr.contains(why), "{}", run.stderr);
+    }
+    fs::remove_file(&list).expect("it is there");
+    assert_eq!(scan().code, 2);
+
+    environment.write("allow.toml", "[[allowlists]]\npaths = ['''.*''']\n");
+    let own = environment.repo().join("allow.toml");
+    let config = json!({"reviewers": [], "intake": {"allowlist": own}}).to_string();
+    environment.write_config(&json!({"reviewers": []}));
+    environment.write("diffwarden.config.json", config);
+    let run = scan();
+    assert_eq!(run.code, 2, "{}", run.stdout);
+    assert!(run.stderr.contains("intake.allowlist"), "{}", run.stderr);
+}

@@ -155,7 +155,7 @@ pub enum ReportMode {
 }
 
 /// `intake`: what happens to the patch before a model sees it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IntakeSettings {
     /// Whether generated files are left out of the prompt.
     pub prune: Option<bool>,
@@ -167,4 +167,7 @@ pub struct IntakeSettings {
     pub max_snapshot_files: Option<u64>,
     /// The size in bytes that a snapshot may have; at least 1.
     pub max_snapshot_bytes: Option<u64>,
+    /// A file that says which credentials are none, in the format of gitleaks: absolute, or below
+    /// `~/`.
+    pub allowlist: Option<PathBuf>,
 }

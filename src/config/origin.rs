@@ -170,7 +170,7 @@ impl Collector {
 fn default_of(key: &str) -> Option<Value> {
     Some(match key {
         "defaultReviewerSet" => json!(Config::default().default_set_name()),
-        "readonly" | "reviewPlan.includeOverview" => json!(true),
+        "readonly" | "reviewPlan.includeOverview" | "intake.prune" => json!(true),
         "maxConcurrency" => json!(Policy::default().max_concurrency),
         "intake.maxFileBytes" => json!(SendLimits::DEFAULT_MAX_FILE_BYTES),
         "intake.maxPatchBytes" => json!(SendLimits::DEFAULT_MAX_PATCH_BYTES),

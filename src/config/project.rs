@@ -26,6 +26,7 @@ pub(super) fn refuse(root: &Node<'_>, problems: &mut Problems) {
         at: String::new(),
     };
     refuse_report_folder(&object, problems);
+    refuse_allowlist(&object, problems);
     let Some(Value::Array(reviewers)) = entries.get("reviewers") else {
         return;
     };
@@ -45,6 +46,17 @@ fn refuse_report_folder(object: &Object<'_>, problems: &mut Problems) {
         problems.refuse(
             "reporting.dir",
             "a project config may not name a folder outside the repository",
+        );
+    }
+}
+
+fn refuse_allowlist(object: &Object<'_>, problems: &mut Problems) {
+    if let Some(Value::Object(entries)) = object.entries.get("intake")
+        && entries.contains_key("allowlist")
+    {
+        problems.refuse(
+            "intake.allowlist",
+            "a project config may not say which credentials are none",
         );
     }
 }
@@ -186,6 +198,8 @@ mod tests {
                 "{value}"
             );
         }
+        let list = json!({"intake": {"allowlist": "/etc/hosts"}});
+        assert_eq!(refused_places(&list), ["intake.allowlist"]);
         let acp = json!({"reviewers": [{"id": "a", "engine": "acp"}]});
         assert_eq!(refused_places(&acp), ["reviewers[0].engine"]);
     }

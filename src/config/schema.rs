@@ -135,6 +135,9 @@ struct Intake {
     /// A tree with more bytes is not copied for a snapshot.
     #[schemars(range(min = 1, max = 1_099_511_627_776_u64))]
     max_snapshot_bytes: Option<u64>,
+    /// A file that says which credentials are none, in the format of gitleaks.
+    #[schemars(regex(pattern = r"^(/|~/)"))]
+    allowlist: Option<String>,
 }
 
 /// One configured reviewer.

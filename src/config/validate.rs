@@ -38,6 +38,7 @@ pub(super) const INTAKE_KEYS: &[&str] = &[
     "maxPatchBytes",
     "maxSnapshotFiles",
     "maxSnapshotBytes",
+    "allowlist",
 ];
 
 /// More reviewers than anybody pays for in one run; a project config is not to choose thousands.
@@ -180,7 +181,16 @@ fn read_intake(object: &Object<'_>, problems: &mut Problems) -> IntakeSettings {
     let max_patch_bytes = bytes("maxPatchBytes");
     let max_snapshot_files = bytes("maxSnapshotFiles");
     let max_snapshot_bytes = bytes("maxSnapshotBytes");
+    let allowlist = object.get("allowlist").and_then(|node| {
+        let path = node.text(problems)?;
+        if !path.starts_with('/') && !path.starts_with("~/") {
+            let what = "must be an absolute path or one that starts with ~/";
+            problems.add(node.at, what);
+        }
+        Some(PathBuf::from(path))
+    });
     IntakeSettings {
+        allowlist,
         prune: flag(object, "prune", problems),
         max_file_bytes,
         max_patch_bytes,

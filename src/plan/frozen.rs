@@ -59,6 +59,6 @@ pub(super) fn told_target(
 }
 
 fn snapshot_limits(config: Option<&LoadedConfig>) -> SnapshotLimits {
-    let intake = config.map(|loaded| loaded.config.intake);
+    let intake = config.map(|loaded| loaded.config.intake.clone());
     SnapshotLimits::new(&intake.unwrap_or_default())
 }

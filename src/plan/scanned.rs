@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use diffwarden_actors::engine::CancelToken;
-use diffwarden_actors::model::{Degraded, DegradedTopic, EngineName, Finding};
+use diffwarden_actors::model::{Degraded, DegradedTopic, EngineName, ErrorCode, Failure, Finding};
 
+use crate::config::LoadedConfig;
 use crate::engines::settings::ReviewerSettings;
+use crate::env::Environment;
 use crate::git::{Repository, Resolved};
 use crate::intake::mask::{self, MaskInput, Masking};
 use crate::intake::scan::{self, Allowlist, ScanInput};
@@ -29,8 +31,10 @@ impl Scanned {
         repository: &Repository,
         resolved: &Resolved,
         selected: &[ReviewerSettings],
+        own: Allowlist,
     ) -> Self {
-        let (allow, degraded) = read_allowlist(repository, resolved);
+        let (mut allow, degraded) = read_allowlist(repository, resolved);
+        allow.extend(own);
         Self {
             integrity: scan_unless_surface_does(selected, resolved, &allow),
             masking: mask::mask(&MaskInput {
@@ -43,6 +47,39 @@ impl Scanned {
             degraded,
         }
     }
+}
+
+/// Reads the allowlist that the user's own config names.
+///
+/// # Errors
+///
+/// `invalid_config` when the file cannot be read: with another list than the user meant, the result
+/// would be another one, too.
+pub(super) fn own_allowlist(
+    config: Option<&LoadedConfig>,
+    env: &Environment,
+) -> Result<Allowlist, Failure> {
+    let named = config.and_then(|loaded| loaded.config.intake.allowlist.as_ref());
+    let Some(path) = named else {
+        return Ok(Allowlist::default());
+    };
+    let wrong = |why: String| {
+        let message = format!("intake.allowlist: {}: {why}", path.display());
+        Failure::new(ErrorCode::InvalidConfig, message)
+            .hint("name a file in the format of gitleaks, or take the key out")
+    };
+    let place = match path.strip_prefix("~") {
+        Ok(below) => {
+            let home = env
+                .home()
+                .ok_or_else(|| wrong("there is no home folder".to_owned()))?;
+            home.join(below)
+        }
+        Err(_) => path.clone(),
+    };
+    let text = std::fs::read_to_string(place).map_err(|error| wrong(error.to_string()))?;
+    let list = Allowlist::parse(&text);
+    list.ok_or_else(|| wrong("it is no TOML, or a pattern in it is wrong".to_owned()))
 }
 
 /// The file in which a repository says which credentials are none.

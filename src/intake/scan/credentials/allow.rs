@@ -1,7 +1,8 @@
 //! What a rule's match may be without being a secret: the allowlists of gitleaks' format.
 //!
 //! The rules bring some, and a repository may have its own in `.gitleaks.toml`, read from the side
-//! before the change: a patch must not be able to allow what it adds.
+//! before the change: a patch must not be able to allow what it adds. The user's own config may
+//! name another such file.
 
 use aho_corasick::AhoCorasick;
 use regex::bytes::Regex;
@@ -77,6 +78,11 @@ impl Allowlist {
     pub(super) fn of_tables(tables: impl IntoIterator<Item = AllowlistTable>) -> Option<Self> {
         let entries = tables.into_iter().map(Entry::compile).collect();
         Option::map(entries, |entries| Self { entries })
+    }
+
+    /// Adds everything that another list allows.
+    pub fn extend(&mut self, other: Self) {
+        self.entries.extend(other.entries);
     }
 
     /// Whether a match is allowed, whatever the rule.
