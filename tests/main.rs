@@ -1,5 +1,6 @@
 //! One test binary; a module per subject.
 
+mod attacks;
 mod chaos;
 mod cli;
 mod config;

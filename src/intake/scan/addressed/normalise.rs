@@ -33,8 +33,14 @@ pub(super) fn append(line: &[u8], out: &mut Vec<u8>) {
     let hidden = characters
         .iter()
         .filter_map(|&character| tag_letter(character));
-    append_char(' ', out);
-    hidden.for_each(|letter| append_char(letter, out));
+    // What is hidden behind words is a sentence of its own.
+    for (index, letter) in hidden.enumerate() {
+        if index == 0 {
+            append_char('.', out);
+            append_char(' ', out);
+        }
+        append_char(letter, out);
+    }
 }
 
 /// Removes what begins a comment or a list item.
@@ -128,7 +134,7 @@ mod tests {
             .bytes()
             .map(|byte| char::from_u32(0xE0000 + u32::from(byte)).unwrap())
             .collect();
-        assert_eq!(normal(&hidden), "hi");
+        assert_eq!(normal(&hidden), ". hi");
     }
 
     #[test]
