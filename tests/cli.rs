@@ -186,3 +186,14 @@ fn an_event_stream_ends_with_one_error_frame_even_before_the_run() {
         assert_eq!(frames[0]["error"]["exit_code"], 2);
     }
 }
+
+#[test]
+fn a_gate_that_is_not_built_is_refused_and_not_ignored() {
+    let environment = TestEnvironment::with_edit();
+    let run = environment.review(&["--reviewer", "surface", "--enforce", "--json"]);
+    assert_eq!(run.code, 2, "{}", run.stdout);
+    let error = &run.json()["error"];
+    assert_eq!(error["code"], "invalid_cli");
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(message.contains("not built yet"), "{message}");
+}

@@ -85,6 +85,8 @@ Gates:
   --strict                    an answer could not be read, or
                               points outside the change             exit 4
                               a reviewer failed                     exit 2 or 3
+  --enforce                   findings without proof become questions;
+                              not built yet: refused                exit 2
 
 Exit codes:
     0  the review is complete (findings do not matter)
@@ -268,6 +270,10 @@ pub(super) struct ReviewArgs {
     /// Exit 1 when the result is not a full review (see `trust` in the artifact)
     #[arg(help_heading = GATES, long)]
     pub(super) require_clean: bool,
+
+    /// Not built yet: findings that quote no code become questions
+    #[arg(long, hide = true)]
+    pub(super) enforce: bool,
 
     /// Reviewers may only read; this is always so
     #[arg(help_heading = WHO, long)]

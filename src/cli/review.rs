@@ -227,6 +227,11 @@ struct Gates {
 
 impl Gates {
     fn parse(args: &ReviewArgs) -> Result<Self, Failure> {
+        if args.enforce {
+            let message = "--enforce is not built yet: no finding is turned into a question";
+            return Err(Failure::new(ErrorCode::InvalidCli, message)
+                .hint("--strict, --fail-on-findings and --require-clean are the gates there are"));
+        }
         let findings = args
             .fail_on_findings
             .as_deref()
