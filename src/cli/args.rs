@@ -73,6 +73,11 @@ Examples:
       show it again, as text for a coding agent to act on";
 
 const REVIEW_HELP: &str = "\
+Examples:
+  diffwarden review --target base:main --reviewer codex --reviewer claude
+  diffwarden review --reviewer-set deep --focus errors --focus tests --ndjson
+  diffwarden review --target commit:HEAD --json --fail-on-findings P1
+
 Targets:
   uncommitted      staged, unstaged and untracked changes (the default)
   base:<branch>    HEAD against its merge-base with <branch>
