@@ -159,7 +159,7 @@ const ROWS: &[Row] = &[
     row(
         given::HOSTILE.reviewer("context-file", "{}"),
         passes(&[Findings(1), WireLacks(gemini::CONTEXT)]).known(
-            &["a request holds \"INSTRUCTION-OF-A-gemini::CONTEXT-FILE\""],
+            &["a request holds \"INSTRUCTION-OF-A-CONTEXT-FILE\""],
             "Gemini sends GEMINI.md of every folder of its workspace and has no switch for it",
         ),
     ),
