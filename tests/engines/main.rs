@@ -43,9 +43,13 @@ enum Case {
 
 impl Case {
     fn all() -> impl Iterator<Item = Self> {
-        let rows = paths::ALL
-            .iter()
-            .flat_map(|path| path.rows.iter().map(move |row| Self::Row(path, row)));
+        let rows = paths::ALL.iter().flat_map(|path| {
+            path.rows
+                .iter()
+                .copied()
+                .flatten()
+                .map(move |row| Self::Row(path, row))
+        });
         rows.chain(journeys::ALL.iter().map(Self::Journey))
     }
 

@@ -37,8 +37,8 @@ pub(crate) struct EnginePath {
     pub(crate) patience: u64,
     /// What the engine itself leaves in every run: beginnings of paths, such as `home/.cache/`.
     pub(crate) leaves: &'static [&'static str],
-    /// The rows.
-    pub(crate) rows: &'static [Row],
+    /// The rows, in lists.
+    pub(crate) rows: &'static [&'static [Row]],
 }
 
 /// Whether the engine has what it needs to be let in.

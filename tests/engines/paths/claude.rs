@@ -6,7 +6,11 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::provider::{ToolCall, Wish};
-use crate::scenario::{Credentials, call};
+use crate::scenario::Check::{
+    Findings, Output, OutputHas, Repairs, ToolSaid, Tools, Wire, WireHas, WireLacks,
+};
+use crate::scenario::{Check, Credentials, Row, call, fails, passes, row};
+use crate::situations as given;
 
 /// The model of the reviewers, an alias.
 pub(super) const MODEL: &str = "sonnet";
@@ -132,3 +136,212 @@ case \"$*\" in
 *) touch \"$HOME/was-run\"; exit 1 ;;
 esac
 ";
+
+/// The rows that come out alike over both paths.
+pub(super) const ROWS: &[Row] = &[
+    row(given::SLOW, passes(&[Findings(1)])),
+    // Claude itself asks for structure once more, in every run.
+    row(
+        given::PROSE,
+        passes(&[
+            Repairs(1),
+            Output("/validation/parse_mode", r#""fallback-text""#),
+            Output("/trust/clean", "false"),
+        ])
+        .reviews(4, 4),
+    ),
+    row(
+        given::STRICT_PROSE,
+        fails("parse_failed", None, "").exit(4).reviews(4, 4),
+    ),
+    row(
+        given::PROSE_TWICE_THEN_REVIEW,
+        passes(&[
+            Findings(1),
+            Repairs(1),
+            Output("/reviewers/0/adapter_metadata/attempts", "2"),
+        ])
+        .reviews(3, 3),
+    ),
+    row(given::HALF, passes(REPAIRED).reviews(2, 2)).smoke(),
+    // Claude holds the tool's input to the schema five times over, and then has no answer to show;
+    // an answer without a word is asked for once more.
+    row(
+        given::WRONG_SCHEMA,
+        fails("reviewer_failed", Some("empty"), "try again")
+            .reviews(5, 10)
+            .and(&[Repairs(0)]),
+    ),
+    row(
+        given::FENCED,
+        passes(&[Findings(1), Repairs(0)]).reviews(2, 2),
+    ),
+    row(
+        given::DOUBLE,
+        passes(&[Findings(1), Repairs(0)]).reviews(2, 2),
+    ),
+    row(
+        given::HTTP_400,
+        fails("reviewer_failed", None, "claude -p").reviews(1, 8),
+    ),
+    row(
+        given::HTTP_401,
+        fails("missing_auth", Some("auth"), LOGIN).reviews(1, 2),
+    )
+    .smoke(),
+    row(
+        given::HTTP_403,
+        fails("missing_auth", Some("auth"), LOGIN).reviews(1, 2),
+    ),
+    row(
+        given::HTTP_429.with(SHORT),
+        fails("reviewer_failed", Some("rate_limit"), "try again later")
+            .within(SOON)
+            .reviews(2, 6),
+    ),
+    row(
+        given::HTTP_500.with(SHORT),
+        fails("reviewer_failed", None, "try again later")
+            .within(SOON)
+            .reviews(2, 6),
+    ),
+    row(
+        given::HTTP_529.with(SHORT),
+        fails("reviewer_failed", None, "try again later")
+            .within(SOON)
+            .reviews(2, 6),
+    ),
+    row(given::RECOVERS, passes(&[Findings(1)]).reviews(2, 2)),
+    row(
+        given::REFUSED.with(SHORT),
+        fails("reviewer_failed", Some("environment"), "ANTHROPIC_BASE_URL")
+            .within(SOON)
+            .reviews(0, 0),
+    ),
+    // After a broken stream Claude asks for the answer in one piece, which is broken off as well.
+    row(
+        given::CUT.with(SHORT),
+        fails("reviewer_failed", Some("environment"), "network")
+            .within(SOON)
+            .reviews(2, 20),
+    ),
+    row(
+        given::HANG,
+        fails("timeout", Some("timeout"), "").within(25),
+    ),
+    row(
+        given::INTERRUPT,
+        fails("reviewer_failed", Some("interrupted"), "").exit(130),
+    )
+    .smoke(),
+    row(
+        given::READ,
+        passes(&[
+            Findings(1),
+            ToolSaid("pub fn one() -> u8"),
+            Output("/reviewers/0/adapter_metadata/toolCalls", "1"),
+            Output("/reviewers/0/adapter_metadata/inputTokens", "200"),
+        ])
+        .reviews(2, 2),
+    ),
+    row(
+        given::OUTSIDE,
+        passes(&[
+            Findings(1),
+            Output("/reviewers/0/adapter_metadata/toolCalls", "4"),
+            OutputHas("/reviewers/0/adapter_metadata/permissionDenials/3"),
+            WireLacks("root:x:0"),
+            WireLacks("PLANTED-INSTRUCTION"),
+        ])
+        .reviews(5, 5),
+    ),
+    row(
+        given::WRITE,
+        passes(&[Findings(1), ToolSaid("No such tool available")]).reviews(4, 4),
+    ),
+    row(
+        given::SHELL,
+        passes(&[Findings(1), ToolSaid("No such tool available")]).reviews(4, 4),
+    ),
+    row(
+        given::HOSTILE,
+        passes(&[
+            Findings(1),
+            Tools(TOOLS),
+            Wire("/output_config/effort", r#""high""#),
+            WireHas("@/etc/hostname"),
+            WireLacks(OWN_INSTRUCTIONS),
+        ]),
+    ),
+    row(
+        given::PAST,
+        passes(&[
+            Findings(1),
+            ToolSaid("    2"),
+            Output("/snapshot/files", "1"),
+            Output("/trust/clean", "true"),
+            Output(
+                "/result/findings/0/code_location/line_range",
+                r#"{"start": 2, "end": 2}"#,
+            ),
+        ])
+        .reviews(2, 2),
+    ),
+    row(
+        given::MISSING,
+        fails("missing_requirement", Some("environment"), "npm install").reviews(0, 0),
+    ),
+    row(
+        given::OLD,
+        fails(
+            "reviewer_environment_failed",
+            Some("environment"),
+            "npm install",
+        )
+        .reviews(0, 0),
+    ),
+    row(
+        given::EFFORT,
+        passes(&[
+            Wire("/output_config/effort", r#""low""#),
+            Output("/reviewers/0/adapter_metadata/resolvedEffort", r#""low""#),
+        ]),
+    ),
+    // This model always thinks, and Claude's list says so.
+    row(
+        given::EFFORT_OFF,
+        fails("invalid_effort", None, "high").exit(2).reviews(0, 0),
+    ),
+    row(
+        given::SUCCESS.reviewer("budget", r#"{"maxBudgetUsd": 0.0001}"#),
+        fails("reviewer_failed", Some("quota"), "maxBudgetUsd"),
+    ),
+    row(
+        given::LANES,
+        passes(&[
+            Output("/kind", r#""batch""#),
+            Output("/lanes/0/status", r#""success""#),
+            Output("/lanes/1/status", r#""success""#),
+            OutputHas("/lanes/1/artifact/reviewers/1"),
+        ])
+        .reviews(4, 4),
+    ),
+];
+
+/// What to do without credentials.
+pub(super) const LOGIN: &str = "/login";
+
+/// An answer that the same engine has transcribed.
+pub(super) const REPAIRED: &[Check] = &[
+    Findings(1),
+    Repairs(1),
+    Output("/reviewers/0/adapter_metadata/captureMode", r#""repaired""#),
+    Output("/validation/valid_schema", "true"),
+    Output("/trust/clean", "true"),
+];
+
+/// Left to itself Claude tries again for three minutes. A reviewer's time bounds that to its half.
+pub(super) const SHORT: &[&str] = &["--timeout", "20"];
+
+/// How long a row with [`SHORT`] may take, in seconds.
+pub(super) const SOON: u64 = 25;

@@ -7,7 +7,11 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::provider::{ToolCall, Wish};
-use crate::scenario::{Credentials, call};
+use crate::scenario::Check::{
+    Findings, LongestText, Output, OutputHas, Repairs, ToolSaid, Tools, Wire, WireHas, WireLacks,
+};
+use crate::scenario::{Check, Credentials, Row, call, fails, passes, row};
+use crate::situations as given;
 
 /// The model of the reviewers; one that Codex's own catalog knows, so that its tools are known too.
 pub(super) const MODEL: &str = "gpt-5.5";
@@ -122,3 +126,192 @@ case \"$*\" in
 *) touch \"$HOME/was-run\"; exit 2 ;;
 esac
 ";
+
+/// The rows that come out alike over both paths.
+pub(super) const ROWS: &[Row] = &[
+    row(given::SLOW, passes(&[Findings(1)])),
+    row(
+        given::PROSE,
+        passes(&[
+            Repairs(1),
+            Output("/validation/parse_mode", r#""fallback-text""#),
+            Output("/trust/clean", "false"),
+        ])
+        .reviews(2, 2),
+    ),
+    row(
+        given::STRICT_PROSE,
+        fails("parse_failed", None, "").exit(4).reviews(2, 2),
+    ),
+    row(
+        given::PROSE_THEN_REVIEW,
+        passes(&[
+            Findings(1),
+            Repairs(1),
+            Output("/reviewers/0/adapter_metadata/attempts", "2"),
+        ])
+        .reviews(2, 2),
+    ),
+    row(given::HALF, passes(REPAIRED)).smoke(),
+    row(given::WRONG_SCHEMA, passes(REPAIRED)),
+    row(given::FENCED, passes(&[Findings(1), Repairs(0)])),
+    row(given::DOUBLE, passes(&[Findings(1), Repairs(0)])),
+    row(
+        given::NO_CREDENTIALS,
+        fails("missing_auth", Some("auth"), "env_key").reviews(0, 0),
+    ),
+    row(
+        given::HTTP_400,
+        fails("reviewer_failed", None, "codex exec"),
+    ),
+    row(
+        given::HTTP_401,
+        fails("missing_auth", Some("auth"), LOGIN).reviews(1, 2),
+    )
+    .smoke(),
+    row(
+        given::HTTP_403,
+        fails("missing_auth", Some("auth"), LOGIN).reviews(1, 2),
+    ),
+    row(
+        given::UNKNOWN_MODEL,
+        fails("reviewer_failed", Some("model"), "--model")
+            .and(&[Wire("/model", r#""no-such-model""#)]),
+    ),
+    row(
+        given::HTTP_429,
+        fails("reviewer_failed", Some("rate_limit"), "try again later"),
+    ),
+    row(
+        given::HTTP_500,
+        fails("reviewer_failed", None, "try again later")
+            .within(70)
+            .reviews(2, 40),
+    ),
+    row(
+        given::HTTP_529,
+        fails("reviewer_failed", None, "try again later")
+            .within(70)
+            .reviews(2, 40),
+    ),
+    row(given::RECOVERS, passes(&[Findings(1)]).reviews(2, 2)),
+    row(
+        given::REFUSED,
+        fails("reviewer_failed", Some("environment"), "base_url")
+            .within(70)
+            .reviews(0, 0),
+    ),
+    row(
+        given::CUT,
+        fails("reviewer_failed", None, "try again").reviews(2, 10),
+    ),
+    row(
+        given::HANG,
+        fails("timeout", Some("timeout"), "").within(25),
+    ),
+    row(
+        given::INTERRUPT,
+        fails("reviewer_failed", Some("interrupted"), "").exit(130),
+    )
+    .smoke(),
+    row(
+        given::READ,
+        passes(&[
+            Findings(1),
+            ToolSaid("pub fn one() -> u8"),
+            Output("/reviewers/0/adapter_metadata/toolCalls", "1"),
+            Output("/reviewers/0/adapter_metadata/inputTokens", "200"),
+        ])
+        .reviews(2, 2),
+    ),
+    row(
+        given::WRITE,
+        passes(&[Findings(1), ToolSaid("read-only sandbox")]).reviews(2, 2),
+    ),
+    row(
+        given::SHELL,
+        passes(&[Findings(1), ToolSaid("Read-only file system")]).reviews(5, 5),
+    ),
+    row(
+        given::HOSTILE,
+        passes(&[
+            Findings(1),
+            Tools(TOOLS),
+            WireHas("@/etc/hostname"),
+            WireLacks(OWN_INSTRUCTIONS),
+        ]),
+    ),
+    row(
+        given::PAST,
+        passes(&[
+            Findings(1),
+            ToolSaid("    2"),
+            Output("/snapshot/files", "1"),
+            Output("/trust/clean", "true"),
+            Output(
+                "/result/findings/0/code_location/line_range",
+                r#"{"start": 2, "end": 2}"#,
+            ),
+        ])
+        .reviews(2, 2),
+    ),
+    row(
+        given::HUGE,
+        passes(&[
+            Findings(1),
+            LongestText(1 << 20),
+            Output("/trust/reasons", r#"["clipped"]"#),
+            OutputHas("/coverage/files/0"),
+        ]),
+    ),
+    row(
+        given::MISSING,
+        fails("missing_requirement", Some("environment"), "npm install").reviews(0, 0),
+    ),
+    row(
+        given::OLD,
+        fails(
+            "reviewer_environment_failed",
+            Some("environment"),
+            "npm install",
+        )
+        .reviews(0, 0),
+    ),
+    row(
+        given::EFFORT,
+        passes(&[
+            Wire("/reasoning/effort", r#""low""#),
+            Output("/reviewers/0/adapter_metadata/resolvedEffort", r#""low""#),
+        ]),
+    ),
+    row(
+        given::EFFORT_OFF,
+        passes(&[
+            Wire("/reasoning/effort", r#""none""#),
+            Output("/reviewers/0/adapter_metadata/requestedEffort", r#""off""#),
+            Output("/reviewers/0/adapter_metadata/resolvedEffort", r#""none""#),
+        ]),
+    ),
+    row(
+        given::LANES,
+        passes(&[
+            Output("/kind", r#""batch""#),
+            Output("/lanes/0/status", r#""success""#),
+            Output("/lanes/1/status", r#""success""#),
+            OutputHas("/lanes/1/artifact/reviewers/1"),
+        ])
+        .reviews(4, 4),
+    ),
+];
+
+/// What Codex says when it fails without a cause of its own.
+pub(super) const LOGIN: &str = "codex login";
+
+/// An answer that the same engine has transcribed, without tools that read.
+pub(super) const REPAIRED: &[Check] = &[
+    Findings(1),
+    Repairs(1),
+    Output("/reviewers/0/adapter_metadata/captureMode", r#""repaired""#),
+    Output("/validation/valid_schema", "true"),
+    Output("/trust/clean", "true"),
+];

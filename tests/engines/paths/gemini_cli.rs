@@ -21,7 +21,7 @@ pub(crate) const PATH: EnginePath = EnginePath {
     old: gemini::OLD,
     patience: 20,
     leaves: &[],
-    rows: ROWS,
+    rows: &[ROWS],
 };
 
 const ROWS: &[Row] = &[

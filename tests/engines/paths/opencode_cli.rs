@@ -20,7 +20,7 @@ pub(crate) const PATH: EnginePath = EnginePath {
     old: opencode::OLD,
     patience: 240,
     leaves: opencode::LEAVES,
-    rows: ROWS,
+    rows: &[ROWS],
 };
 
 const ROWS: &[Row] = &[
