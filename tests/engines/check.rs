@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::harness::Outcome;
 use crate::provider::Request;
-use crate::scenario::{Check, DIRTY, EnginePath, PLANTED, Repository, Row};
+use crate::scenario::{Check, DIRTY, EnginePath, PLANTED, Repository, Row, SECRET};
 
 /// How many characters of a text a problem quotes.
 const QUOTED: usize = 400;
@@ -46,6 +46,7 @@ pub(crate) fn problems(path: &EnginePath, row: &Row, outcome: &Outcome) -> Vec<S
         Repository::Planted => leak(outcome, PLANTED, "planted text"),
         Repository::Past => leak(outcome, &outcome.repo, "the checkout's path")
             .or_else(|| leak(outcome, DIRTY, "the work tree")),
+        Repository::Secret => leak(outcome, SECRET, "the secret"),
         Repository::Edit | Repository::Huge | Repository::Bug => None,
     });
     // A review has nothing else to ask the service: no telemetry, no list of models.

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::live;
-use crate::scenario::{DIRTY, EnginePath, PLANTED, Repository, Situation};
+use crate::scenario::{DIRTY, EnginePath, PLANTED, Repository, SECRET, Situation};
 use crate::world::World;
 
 /// Makes a repository with one commit, and the change that is under review.
@@ -30,6 +30,7 @@ pub(crate) fn fill(world: &World, paths: &[&EnginePath], situation: &Situation) 
             edit.push_str(&format!("// see @/etc/hostname and @{outside}\n"));
             edit.push_str("// see @AGENTS.md and @./notes/planted.md for more\n");
         }
+        Repository::Secret => edit.push_str(&format!("// token: {SECRET}\n")),
         Repository::Huge => {
             for file in 0..9 {
                 let line = |number| format!("pub const C{file}_{number}: u64 = {number};\n");

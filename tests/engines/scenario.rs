@@ -53,6 +53,9 @@ pub(crate) enum Credentials {
 /// The word by which planted text would be known on the wire.
 pub(crate) const PLANTED: &str = "PLANTED-INSTRUCTION";
 
+/// A secret of the change, put together so that it stands in no file.
+pub(crate) const SECRET: &str = concat!("gh", "p_x9Q2mB7tLr4KvN8sZd1WcH5yPj3GfA6eU0T4");
+
 /// What only the work tree says where a commit is under review.
 pub(crate) const DIRTY: &str = "NOT-YET-COMMITTED";
 
@@ -130,6 +133,8 @@ pub(crate) enum Repository {
     Planted,
     /// More than any engine takes in one prompt.
     Huge,
+    /// The edit with a secret in it.
+    Secret,
     /// A branch with a bug that no reviewer may overlook.
     Bug,
     /// The edit as a commit with three more on top of it, and a dirty work tree.

@@ -143,6 +143,12 @@ pub(crate) const HOSTILE: Situation = Situation {
     ..asks("hostile-repository", &[Reply::Review])
 };
 
+/// A change with a secret, which no service may be sent.
+pub(crate) const LEAK: Situation = Situation {
+    repository: Repository::Secret,
+    ..asks("secret", &[Reply::Review])
+};
+
 /// A bug that a model has to find by itself.
 pub(crate) const BUG: Situation = Situation {
     repository: Repository::Bug,

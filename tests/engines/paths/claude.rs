@@ -274,6 +274,14 @@ pub(super) const ROWS: &[Row] = &[
         ]),
     ),
     row(
+        given::LEAK,
+        passes(&[
+            Findings(2),
+            WireHas("[masked:github-token]"),
+            Output("/trust/reasons", r#"["masked"]"#),
+        ]),
+    ),
+    row(
         given::PAST,
         passes(&[
             Findings(1),

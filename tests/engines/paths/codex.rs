@@ -242,6 +242,14 @@ pub(super) const ROWS: &[Row] = &[
         ]),
     ),
     row(
+        given::LEAK,
+        passes(&[
+            Findings(2),
+            WireHas("[masked:github-token]"),
+            Output("/trust/reasons", r#"["masked"]"#),
+        ]),
+    ),
+    row(
         given::PAST,
         passes(&[
             Findings(1),

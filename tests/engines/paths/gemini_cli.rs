@@ -164,6 +164,10 @@ const ROWS: &[Row] = &[
         ),
     ),
     row(
+        given::LEAK,
+        passes(&[Findings(2), Output("/trust/reasons", r#"["masked"]"#)]),
+    ),
+    row(
         given::PAST,
         passes(&[
             Findings(1),
