@@ -6,7 +6,7 @@
 //!
 //! What must stay true: the copy lies in a private folder of its own, outside the repository;
 //! nobody but diffwarden hears of its place, as every path below it is spelled as one of the
-//! repository's on its way out ([`Spelling`]).
+//! repository's on its way out (`Spelling`).
 
 mod spelling;
 
